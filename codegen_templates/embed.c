@@ -128,10 +128,19 @@ static void add_chunk(List *chunks, Piece piece, char *text)
     made->defines = piece_defines(text, &made->ndefine);
 }
 
+/* The file whose element types a source has: of a kernel's twin on the device, that of the kernel in C. */
+static const char *c_name(const Source *source)
+{
+    size_t n = strlen(source->name);
+
+    return source->on_device && n > 3 && !strcmp(source->name + n - 3, ".cu") ? copy(source->name, n - 1)
+                                                                              : source->name;
+}
+
 static void instantiate(List *chunks, const Source *source, const Piece *piece)
 {
     TypePair variant[MAX_VARIANTS];
-    int      count = file_variants(source->name, variant);
+    int      count = file_variants(c_name(source), variant);
 
     if (!strstr(piece->text, "TPL_")) {
         add_chunk(chunks, *piece, piece->text);
@@ -258,9 +267,9 @@ static void print_chunks(const List *chunks)
         const Made *chunk = list_at(chunks, i, sizeof *chunk);
         printf("    {\n");
         print_literal(chunk->piece.text);
-        printf("     define_%d, \"%s\"},\n", i, chunk->piece.name);
+        printf("     define_%d, \"%s\", %s},\n", i, chunk->piece.name, chunk->piece.on_device ? "true" : "false");
     }
-    printf("    {NULL, NULL, NULL},\n};\nconst int template_nchunk = %d;\n\n", chunks->count);
+    printf("    {NULL, NULL, NULL, false},\n};\nconst int template_nchunk = %d;\n\n", chunks->count);
 }
 
 /* The templates themselves, compiled into occamyc for constant folding. */
@@ -268,6 +277,8 @@ static void print_code(const List *chunks)
 {
     for (int i = 0; i < chunks->count; i++) {
         const Made *chunk = list_at(chunks, i, sizeof *chunk);
+        if (chunk->piece.on_device)
+            continue;
         printf("#line %d \"%s\"\n%s\n", chunk->piece.line, chunk->piece.path, chunk->piece.text);
     }
     printf("#line 1 \"templates.c\"\n");

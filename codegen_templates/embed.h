@@ -51,6 +51,7 @@ typedef struct Source {
     const char *path, *name; /* name: the path without folders */
     char       *text;
     bool        is_template;
+    bool        on_device; /* a template of device code */
     bool        visited;
     List        includes; /* char *: template files that it includes, by name */
 } Source;
@@ -58,6 +59,7 @@ typedef struct Source {
 /* A top-level piece of a template. */
 typedef struct Piece {
     const char *path, *name;
+    bool        on_device;
     int         line; /* of its first character, from 1 */
     char       *text;
 } Piece;

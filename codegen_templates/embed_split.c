@@ -195,8 +195,10 @@ static void strip(const List *files, Source *source)
         if (directive_is(line, "include", &rest)) {
             char **name;
             if (*rest == '"' && (source->is_template || is_listed(files, rest + 1))) {
-                name = list_add(&source->includes, sizeof *name);
-                *name = copy(rest + 1, strcspn(rest + 1, "\""));
+                if (strncmp(rest + 1, "occ_cuda.h\"", 11)) { /* the dialect comes first in any case */
+                    name = list_add(&source->includes, sizeof *name);
+                    *name = copy(rest + 1, strcspn(rest + 1, "\""));
+                }
                 blank(line, p);
             }
         } else if (directive_is(line, "ifndef", &rest) && !strncmp(rest, "TPL_", 4)) {
@@ -216,6 +218,14 @@ static void strip(const List *files, Source *source)
     }
 }
 
+/* The last folder of the path, which ends at `slash`, has that name. */
+static bool lies_in(const char *path, const char *slash, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    return slash && (size_t)(slash - path) > n && slash[-(int)n - 1] == '/' && !strncmp(slash - n, folder, n);
+}
+
 static Source *source_read(List *files, const char *path)
 {
     Source     *source = list_add(files, sizeof *source);
@@ -231,7 +241,8 @@ static Source *source_read(List *files, const char *path)
     if (fread(source->text, 1, (size_t)size, f) != (size_t)size)
         fail(path, 0, "cannot be read");
     fclose(f);
-    source->is_template = slash && slash - path >= 2 && slash[-1] == 'c' && slash[-2] == '/';
+    source->on_device = lies_in(path, slash, "cuda") && strcmp(source->name, "occ_cuda.h");
+    source->is_template = lies_in(path, slash, "c") || source->on_device;
     return source;
 }
 
@@ -275,7 +286,7 @@ void print_system_includes(const List *sources)
         const Source *source = list_at(sources, i, sizeof *source);
         const char   *p = source->text, *rest;
         Token         token;
-        while (source->is_template && next_token(&p, &token)) {
+        while (source->is_template && !source->on_device && next_token(&p, &token)) {
             bool known = !token.directive || !directive_is(token.begin, "include", &rest);
             for (int k = 0; k < seen.count && !known; k++)
                 known = token_is(&token, *(char **)list_at(&seen, k, sizeof(char *)));
@@ -386,7 +397,7 @@ void split_pieces(const Source *source, List *pieces)
         if (!has_code(begin, end))
             continue;
         piece = list_add(pieces, sizeof *piece);
-        *piece = (Piece){source->path, source->name, line, tidy(begin, end)};
+        *piece = (Piece){source->path, source->name, source->on_device, line, tidy(begin, end)};
     }
 }
 

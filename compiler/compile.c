@@ -317,6 +317,24 @@ static void tell_queues(const Compilation *c, Text *text)
                     p->nwait, p->queued_time / p->sum_time);
 }
 
+/* The memories of a program for a device, and how much of it runs there. */
+static void tell_device(const Compilation *c, Text *text)
+{
+    const Program *p = c->chosen.program;
+    int            steps = 0, waits = 0, copies = 0;
+
+    for (int s = 0; s < p->nstep; s++) {
+        steps += step_on_device(&p->step[s]);
+        waits += p->step[s].waits;
+        copies += step_is_transfer(p, &p->step[s]);
+    }
+    text_put(text, "memory  ");
+    for (int r = 0; r < c->options->plan.nregion; r++)
+        text_printf(text, "%s %" PRId64 " bytes of %s", r ? "," : "", c->chosen.plan.share[r].peak,
+                    c->options->plan.region[r].name);
+    text_printf(text, "\ndevice   %12d steps; %d copies to it or back, %d waits of the host\n", steps, copies, waits);
+}
+
 static void tell_swap(const Swap *swap, Text *text)
 {
     if (swap && swap->rows)
@@ -352,7 +370,9 @@ static int stage_summary(Compilation *c)
     text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", c->chosen.plan.peak,
                 c->chosen.plan.bound, c->chosen.plan.planner, c->chosen.plan.status,
                 c->chosen.plan.any_order ? "; no order of these steps needs less" : "");
-    for (int r = 0; r < c->options->plan.nregion; r++)
+    if (c->target->language == LANGUAGE_DEVICE)
+        tell_device(c, text);
+    for (int r = 0; r < c->options->plan.nregion && c->options->plan.ranked; r++)
         text_printf(text,
                     "region   %12" PRId64 " bytes of %" PRId64 " in %s, which serves %" PRId64 " bytes of traffic\n",
                     c->chosen.plan.share[r].peak, c->options->plan.region[r].size, c->options->plan.region[r].name,

@@ -1,6 +1,7 @@
 /* option_table.c - the table of options, and the functions that read their values. */
 #include "option_table.h"
 
+#include "device/gpu.h"
 #include "emit/target.h"
 #include "option_value.h"
 #include "planners/planner.h"
@@ -100,6 +101,27 @@ static int set_winograd(WordReader *reader, const OptionRow *row, const char *va
 
     reader->options->winograd = which < 0 ? WINOGRAD_AUTO : (Winograd)which;
     return which < 0 ? -1 : 0;
+}
+
+static int set_place(WordReader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"auto", "host", NULL}; /* in the order of Placing */
+    int                      which = find_word(reader, row, value, word);
+
+    reader->options->placing = which < 0 ? PLACING_AUTO : (Placing)which;
+    return which < 0 ? -1 : 0;
+}
+
+static int set_gpu(WordReader *reader, const OptionRow *row, const char *value)
+{
+    Text known = text_new(reader->diag->arena);
+
+    reader->options->gpu = value;
+    if (gpu_find(value))
+        return 0;
+    for (int i = 0; i < ngpus; i++)
+        text_printf(&known, "%s%s", i ? ", " : "one of ", gpus[i].name);
+    return bad_value(reader, row, value, known.data);
 }
 
 /* One of two words: the first unless told otherwise. */
@@ -338,6 +360,12 @@ const OptionRow option_rows[] = {
      "only made and checked"},
     {"--name", "IDENT", false, true, set_name, "prefix of everything generated (default: the model file's stem)"},
     {"--target", "T", false, true, set_target, "what to generate for (default: portable)"},
+    {"--gpu", "NAME", false, true, set_gpu,
+     "with --target=cuda: the device that grids are made for, as h100, a100 or orin (default: generic); any other one "
+     "gives "
+     "the same bits"},
+    {"--place", "auto|host", false, true, set_place,
+     "with --target=cuda: run steps on the device where they can (default), or all on the host"},
     {"--dim", "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim,
      "pin or bound a run-time extent; AXIS may be count, elements, bytes, or values (of a small integer tensor); "
      "repeatable"},

@@ -127,6 +127,11 @@ int plan_longer_first(const PlanProblem *problem, const PlanLimits *limits,
 int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits,
                       PlanResult *result); /* by size; lowest gap */
 
+/* Whether there are several regions and every buffer may live in one of them only; then a planner for each region by
+ * itself (each_region.c). Capacity and bounds of the limits are not looked at. Returns as `place` does. */
+bool plan_regions_are_apart(const PlanProblem *problem);
+int  plan_each_region(const PlanProblem *problem, const PlanLimits *limits, PlanFn place, PlanResult *result);
+
 /* The peaks of these four planners, in this order. Returns as they do, without a reason. */
 int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4]);
 

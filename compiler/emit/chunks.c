@@ -83,9 +83,19 @@ static size_t next_word(const char **p, const char **word)
     return 0;
 }
 
+/* Of the definitions from number `at` on, one of this name is device code. */
+static bool has_device_code(const Index *index, int at, const char *word, size_t length)
+{
+    for (; at < index->count && !strncmp(index->definition[at].name, word, length); at++)
+        if (!index->definition[at].name[length] && template_chunk[index->definition[at].chunk].on_device)
+            return true;
+    return false;
+}
+
 static void use_word(Index *index, const char *word, size_t length)
 {
-    int lo = 0, hi = index->count;
+    int  lo = 0, hi = index->count;
+    bool on_device;
 
     while (lo < hi) {
         int         middle = (lo + hi) / 2;
@@ -96,9 +106,10 @@ static void use_word(Index *index, const char *word, size_t length)
         else
             hi = middle;
     }
+    on_device = index->emit->on_device && has_device_code(index, lo, word, length);
     for (; lo < index->count && !strncmp(index->definition[lo].name, word, length); lo++) {
         int chunk = index->definition[lo].chunk;
-        if (index->definition[lo].name[length] || index->used[chunk])
+        if (index->definition[lo].name[length] || index->used[chunk] || template_chunk[chunk].on_device != on_device)
             continue;
         index->used[chunk] = true;
         index->queue[index->nqueue++] = chunk;

@@ -7,6 +7,7 @@
  *   kernel(p0, p1)                       for (u = ...) unit(p0 + 4 * i0, p1 + 96 * i0)
  *   launcher(p0, p1, stream)             called by the source file */
 #include "device/device.h"
+#include "device/gpu.h"
 #include "device/units.h"
 #include "emit/emit.h"
 #include "program/operand.h"
@@ -80,10 +81,38 @@ static void put_operands(LaunchText *l)
     for (int k = 0; k < (l->step->expr ? l->step->noperand : l->step->nparam); k++)
         if (l->step->operand[k].buffer >= 0)
             put_operand(l, k);
-    if (l->step->kernel->fails) {
-        text_printf(&l->params, "%sint *status", l->params.size ? ", " : "");
-        text_printf(&l->arguments, "%sstatus", l->arguments.size ? ", " : "");
+}
+
+static const char *body_of(const Emit *emit, const char *function)
+{
+    for (int i = 0; i < emit->code.nfunction; i++)
+        if (!strcmp(emit->code.function[i].name, function))
+            return emit->code.function[i].body;
+    return "";
+}
+
+/* The run-time extents that the step's function takes behind its operands: n0, n1, ... */
+static void put_extents(LaunchText *l, const char *function)
+{
+    const char *body = body_of(l->emit, function);
+
+    for (int i = 0;; i++) {
+        const char *param = arena_printf(l->emit->arena, "int64_t n%d", i), *at = strstr(body, param);
+
+        if (!at || at > strchr(body, '\n'))
+            return;
+        text_printf(&l->params, "%s%s", l->params.size ? ", " : "", param);
+        text_printf(&l->arguments, "%sn%d", l->arguments.size ? ", " : "", i);
+        text_printf(&l->places, "%sn%d", l->places.size ? ", " : "", i);
     }
+}
+
+static void put_status(LaunchText *l)
+{
+    if (!l->step->kernel->fails)
+        return;
+    text_printf(&l->params, "%sint *status", l->params.size ? ", " : "");
+    text_printf(&l->arguments, "%sstatus", l->arguments.size ? ", " : "");
 }
 
 /* The place of unit u along each axis. */
@@ -102,6 +131,17 @@ static void put_places(const LaunchText *l, Text *text)
         text_put(text, ";\n");
         inner *= axis->count;
     }
+}
+
+/* A twin shares its work out among the threads itself. */
+static void put_twin(const LaunchText *l, const char *unit, Text *text)
+{
+    const char *arguments = l->places.data ? l->places.data : "";
+
+    if (l->step->kernel->fails)
+        text_printf(text, "    if (*status)\n        return;\n    occ_fail(status, %s(%s));\n", unit, arguments);
+    else
+        text_printf(text, "    %s(%s);\n", unit, arguments);
 }
 
 static void put_kernel(const LaunchText *l, const char *unit, Text *text)
@@ -126,14 +166,19 @@ static void put_kernel(const LaunchText *l, const char *unit, Text *text)
 /* Few units are spread over all processors, many fill blocks. */
 static void put_grid(const LaunchText *l, Text *text)
 {
-    enum { PROCESSORS = 108, WARP = 32, BLOCK = 256, BLOCKS_EACH = 16 };
+    enum { WARP = 32, BLOCK = 256, BLOCKS_EACH = 16 };
+    int64_t processors = gpu_find(l->emit->emission->options->gpu)->processors;
     int64_t count = l->in_flight && l->in_flight < l->units.count ? l->in_flight : l->units.count;
-    int64_t threads = (count / PROCESSORS + WARP - 1) / WARP * WARP, blocks;
+    int64_t threads = (count / processors + WARP - 1) / WARP * WARP, blocks;
 
     threads = threads < WARP ? WARP : threads > BLOCK ? BLOCK : threads;
+    if (l->step->home == HOME_TWIN) {
+        count = (int64_t)step_results(l->step);
+        threads = BLOCK;
+    }
     blocks = (count + threads - 1) / threads;
-    text_printf(text, "%lld, %lld", (long long)(blocks < PROCESSORS * BLOCKS_EACH ? blocks : PROCESSORS * BLOCKS_EACH),
-                (long long)threads);
+    blocks = blocks < processors * BLOCKS_EACH ? blocks : processors * BLOCKS_EACH;
+    text_printf(text, "%lld, %lld", (long long)(blocks > 0 ? blocks : 1), (long long)threads);
 }
 
 /* Everything of a launcher behind its name, which is "@" here. */
@@ -142,7 +187,10 @@ static const char *launcher_text(LaunchText *l, const char *unit)
     Text text = text_new(l->emit->arena);
 
     text_printf(&text, "OCC_KERNEL void @_kernel(%s)\n{\n", l->params.size ? l->params.data : "");
-    put_kernel(l, unit, &text);
+    if (l->step->home == HOME_TWIN)
+        put_twin(l, unit, &text);
+    else
+        put_kernel(l, unit, &text);
     text_printf(&text, "}\n\nextern \"C\" int @(%s%svoid *stream)\n{\n    return (int)OCC_LAUNCH(@_kernel, ",
                 l->params.size ? l->params.data : "", l->params.size ? ", " : "");
     put_grid(l, &text);
@@ -175,7 +223,10 @@ const char *emit_launcher(Emit *emit, const Step *step, Text *extra)
         l.units = (StepUnits){.unit = *step, .count = 1};
     emit_on_device(emit, true);
     put_operands(&l);
-    made.body = launcher_text(&l, emit_step_function(emit, &l.units.unit, extra));
+    made.body = emit_step_function(emit, &l.units.unit, extra);
+    put_extents(&l, made.body);
+    put_status(&l);
+    made.body = launcher_text(&l, made.body);
     for (int i = 0; i < emit->nlauncher; i++)
         if (!strcmp(emit->launcher[i].body, made.body)) {
             emit_on_device(emit, false);

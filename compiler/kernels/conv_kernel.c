@@ -202,5 +202,36 @@ const KernelRecord kernel_conv_dot = {.cut = {window_offer_rows, window_take_row
                                       .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_after = {.operations = operations_after,
                                         .tiles = {.small_scratch = small_scratch_after}};
-const KernelRecord kernel_conv_integer = {.operations = operations_integer, .shared = {{"xdim", "ydim", 0, 0}}};
-const KernelRecord kernel_conv_wide = {.shared = {{"xdim", "ydim", 0, 0}}};
+/* Units of one channel of one image, where each channel has weights of its own behind the others'. */
+static void offer_channels(const Step *step, Cuts *cuts)
+{
+    cut_offer(cuts, 0, step_value(step, "ydim", 0), 1, 1.0);
+    if (step_value(step, "groups", 0) == 1)
+        cut_offer(cuts, 1, step_value(step, "ydim", 1), 1, 1.0);
+}
+
+static void take_channels(Step *slice, int axis, int64_t lo, int64_t hi)
+{
+    if (axis == 0) {
+        slice_set(slice, "xdim", 0, hi - lo);
+        slice_shift_named(slice, "x", lo * step_value(slice, "xstride", 0));
+    } else {
+        slice_shift_named(slice, "w", lo * step_value(slice, "xdim", 1) * (int64_t)step_product(slice, "kernel"));
+        slice_shift_named(slice, "bias", lo);
+        if (step_argument(slice, "wstep"))
+            slice_shift_named(slice, "wzero", lo * step_value(slice, "wstep", 0));
+    }
+    slice_set(slice, "ydim", axis, hi - lo);
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
+}
+
+/* Units of one image: a channel of the input reaches all of the result. */
+static void offer_images(const Step *step, Cuts *cuts)
+{
+    cut_offer(cuts, 0, step_value(step, "ydim", 0), 1, 1.0);
+}
+
+const KernelRecord kernel_conv_integer = {
+    .units = {offer_channels, take_channels}, .operations = operations_integer, .shared = {{"xdim", "ydim", 0, 0}}};
+const KernelRecord kernel_conv_spread = {.units = {offer_images, take_channels}, .shared = {{"xdim", "ydim", 0, 0}}};
+const KernelRecord kernel_conv_wide = {.units = {offer_channels, take_channels}, .shared = {{"xdim", "ydim", 0, 0}}};

@@ -70,23 +70,76 @@ static double work_resample(const Step *step)
            (double)(step_value(step, "inner", 0) * step_value(step, "taps", 0)) * 0.4;
 }
 
+/* ---------------------------------------------------------------------------------------------------------- units */
+
+/* Elements of the dense operands from one place along an axis to the next. */
+static int64_t dense_stride(const Step *step, int axis)
+{
+    int64_t n = 1;
+
+    for (int i = axis + 1; i < step_value(step, "rank", 0); i++)
+        n *= step_value(step, "dim", i);
+    return n;
+}
+
+/* Lines along the axis of the indices, for each place outside of it: in a line updates keep their order, and what lies
+ * inside stays together, since the operands are dense. */
+static void offer_dims(const Step *step, Cuts *cuts)
+{
+    for (int i = 0; i < step_value(step, "axis", 0); i++)
+        cut_offer(cuts, i, step_value(step, "dim", i), 1, 1.0);
+}
+
+static void take_gathered(Step *slice, int axis, int64_t lo, int64_t hi)
+{
+    slice_shift_named(slice, "y", lo * dense_stride(slice, axis));
+    slice_shift_named(slice, "index", lo * dense_stride(slice, axis));
+    slice_shift_named(slice, "x", lo * step_value(slice, "xstride", axis));
+    slice_set(slice, "dim", axis, hi - lo);
+}
+
+static void take_scattered(Step *slice, int axis, int64_t lo, int64_t hi)
+{
+    slice_shift_named(slice, "update", lo * dense_stride(slice, axis));
+    slice_shift_named(slice, "index", lo * dense_stride(slice, axis));
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
+    slice_set(slice, "dim", axis, hi - lo);
+}
+
 /* -------------------------------------------------------------------------------------------------------- records */
 
+#define RESAMPLED \
+    { \
+        {"outer", "y=out*inner, x=in*inner"}, \
+        { \
+            "out", "y=inner, index=taps, weight=taps" \
+        } \
+    }
+
 const KernelRecord kernel_resample = {.cut = {offer_outer, take_outer, work_resample, false},
+                                      .line = RESAMPLED,
                                       .follow = follow_table,
                                       .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};
-const KernelRecord kernel_resample_wide = {.follow = follow_table,
-                                           .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};
+const KernelRecord kernel_resample_wide = {
+    .line = RESAMPLED, .follow = follow_table, .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};
 const KernelRecord kernel_gather = {
+    .line = {{"outer", "y=count*inner, x=axis*inner"}, {"count", "y=inner, index=1"}},
     .picks = true,
     .follow = follow_table,
     .touched = {{"y", "outer count inner"}, {"x", "outer axis inner"}, {"index", "count"}}};
-const KernelRecord kernel_gather_elements = {.picks = true};
-const KernelRecord kernel_gather_nd = {.picks = true, .touched = {{"index", "count"}}};
+const KernelRecord kernel_gather_elements = {.units = {offer_dims, take_gathered}, .picks = true};
+const KernelRecord kernel_scatter_elements = {.units = {offer_dims, take_scattered}};
+const KernelRecord kernel_gather_nd = {
+    .line = {{"batch", "y=count*inner, index=count*depth, x=dim*inner"}, {"count", "y=inner, index=depth"}},
+    .picks = true,
+    .touched = {{"index", "count"}}};
 const KernelRecord kernel_rows = {.picks = true, .touched = {{"y", "count bytes"}, {"index", "count"}}};
 const KernelRecord kernel_pad = {.touched = {{"x", "xdim:xstride"}, {"y", "ydim:ystride"}}};
 const KernelRecord kernel_tile = {.touched = {{"x", "xdim:xstride"}}};
-const KernelRecord kernel_onehot = {.touched = {{"y", "outer depth inner"}}};
-const KernelRecord kernel_series = {.touched = {{"y", "outer n inner"}, {"x", "outer n inner"}}};
+const KernelRecord kernel_onehot = {.line = {{"outer", "y=depth*inner, index=inner"}},
+                                    .touched = {{"y", "outer depth inner"}}};
+const KernelRecord kernel_series = {.line = {{"outer", "y=n*inner, x=n*inner"}},
+                                    .touched = {{"y", "outer n inner"}, {"x", "outer n inner"}}};
 const KernelRecord kernel_unique = {.touched = {{"x", "outer n inner"}}};
-const KernelRecord kernel_trilu = {.touched = {{"x", "batch rows cols"}, {"y", "batch rows cols"}}};
+const KernelRecord kernel_trilu = {.line = {{"batch", "x=rows*cols, y=rows*cols"}},
+                                   .touched = {{"x", "batch rows cols"}, {"y", "batch rows cols"}}};

@@ -23,6 +23,24 @@ static void take_nbits(Step *slice, int axis, int64_t lo, int64_t hi)
     slice_shift_named(slice, "packed", lo * int_ceil_div(blocks * bits, 8));
 }
 
+/* Units of one result. */
+static void offer_results(const Step *step, Cuts *cuts)
+{
+    cut_offer(cuts, 1, step_value(step, "rows", 0), 1, 1.0);
+    cut_offer(cuts, 0, step_value(step, "columns", 0), 1, 1.0);
+}
+
+static void take_results(Step *slice, int axis, int64_t lo, int64_t hi)
+{
+    if (axis == 0) {
+        take_nbits(slice, axis, lo, hi);
+        return;
+    }
+    slice_set(slice, "rows", 0, hi - lo);
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", 0));
+    slice_shift_named(slice, "x", lo * step_value(slice, "k", 0));
+}
+
 /* The weights are decoded once for every four rows. */
 static double work_nbits(const Step *step)
 {
@@ -32,4 +50,5 @@ static double work_nbits(const Step *step)
     return weights * (0.5 * (double)int_ceil_div(rows, 4) + 0.1 * (double)rows);
 }
 
-const KernelRecord kernel_nbits = {.cut = {offer_nbits, take_nbits, work_nbits, false}};
+const KernelRecord kernel_nbits = {.cut = {offer_nbits, take_nbits, work_nbits, false},
+                                   .units = {offer_results, take_results}};

@@ -38,5 +38,6 @@ const KernelRecord kernel_pool = {.cut = {offer_pool, take_pool, window_work, fa
                                   .units = {offer_planes, take_pool},
                                   .operations = window_operations,
                                   .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
-const KernelRecord kernel_pool_wide = {.operations = window_operations,
+const KernelRecord kernel_pool_wide = {.units = {offer_planes, take_pool},
+                                       .operations = window_operations,
                                        .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};

@@ -48,6 +48,15 @@ typedef struct UnitRule {
     void (*take)(Step *slice, int axis, int64_t lo, int64_t hi);
 } UnitRule;
 
+/* Units along an argument: "outer" with moves "y=count*inner, x=axis*inner" says that one further along `outer` the
+ * result lies count * inner elements further and x axis * inner. Factors are numbers, arguments or products of lists;
+ * "dim.1" is entry 1 of a list. Outer axes come first, and what they move by is told before others are cut. */
+typedef struct UnitLine {
+    const char *extent, *moves;
+} UnitLine;
+
+enum { MAX_LINES = 3 }; /* the list ends with NULL where it is shorter */
+
 /* Smaller tiles: small rows let the result follow its input at a smaller distance, small scratch takes less memory.
  * NULL: the kernel has no such tiles. */
 typedef struct TileRule {
@@ -74,6 +83,7 @@ enum { MAX_TOUCHED = 4, MAX_SHARED = 6 }; /* the lists end with NULL */
 typedef struct KernelRecord {
     CutRule  cut;
     UnitRule units;
+    UnitLine line[MAX_LINES]; /* where there is no rule for units */
 
     /* Nanoseconds without those of the expression; 0: some extents are run-time integers. Where `time` is NULL or 0,
      * the time follows from bytes and vector operations; `operations` NULL: there are none. */

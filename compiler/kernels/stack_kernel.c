@@ -139,5 +139,28 @@ const KernelRecord kernel_attention = {.cut = {offer_matmul, take_attention, wor
                                                   {"qdim", "kdim", -1, -2},
                                                   {"kdim", "vdim", -1, -2},
                                                   {"ydim", "qdim", 0, 0}}};
+/* Units of one result: places of the stack, rows, columns. */
+static void offer_results(const Step *step, Cuts *cuts)
+{
+    for (int axis = 0; axis < rows_axis(step) + 2; axis++)
+        cut_offer(cuts, axis, step_value(step, "ydim", axis), 1, 1.0);
+}
+
+static void take_result(Step *slice, int axis, int64_t lo, int64_t hi)
+{
+    int rows = rows_axis(slice);
+
+    cut_stack(slice, "y", axis, lo, hi);
+    if (axis <= rows)
+        cut_stack(slice, "a", axis, lo, hi);
+    if (axis != rows)
+        cut_stack(slice, "b", axis, lo, hi);
+    if (axis == rows && step_operand_of(slice, "azero"))
+        slice_shift_named(slice, "azero", lo * step_value(slice, "azstep", 0));
+    if (axis == rows + 1 && step_operand_of(slice, "bzero"))
+        slice_shift_named(slice, "bzero", lo * step_value(slice, "bzstep", 0));
+}
+
 const KernelRecord kernel_matmul_wide = {
+    .units = {offer_results, take_result},
     .shared = {{"ydim", "adim", -2, -2}, {"ydim", "bdim", -1, -1}, {"adim", "bdim", -1, -2}, {"ydim", "adim", 0, 0}}};

@@ -45,8 +45,9 @@ static bool reads_a_window(const Lower *lower, const Deferred *input)
 
 bool conv_after_takes(const Lower *lower, const Node *user, const Deferred *input)
 {
-    return !lower->prefers_cuttable && !input->accepts && input->expr->vector && input->expr->stored == DTYPE_F32 &&
-           is_pointwise(user) && type_is_static(&input->type) && reads_a_window(lower, input);
+    return lower->program->language == LANGUAGE_C && !lower->prefers_cuttable && !input->accepts &&
+           input->expr->vector && input->expr->stored == DTYPE_F32 && is_pointwise(user) &&
+           type_is_static(&input->type) && reads_a_window(lower, input);
 }
 
 /* The epilogue of the convolution: 0: none, 1: max(acc, 0), -1: another one. */

@@ -65,7 +65,7 @@ static bool *used_weights(const Program *p)
         }
     for (int b = 0; b < p->nbuffer; b++) /* they are copied from the others */
         for (int i = 0; i < p->buffer[b].ncontent && p->buffer[b].kind == BUFFER_RESIDENT; i++)
-            used[p->buffer[b].content[i].weight] = true;
+            used[p->buffer[b].content[i].weight] |= p->buffer[p->buffer[b].content[i].weight].size > 0;
     return used;
 }
 

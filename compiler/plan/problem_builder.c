@@ -325,6 +325,14 @@ static const int64_t *offsets_like(const Planning *planning, const BuiltProblem 
     return offset;
 }
 
+/* Memories that share no buffer are planned one by one. */
+static int place_buffers(const PlanProblem *problem, const PlanLimits *limits, PlanFn place, PlanResult *result)
+{
+    if (plan_regions_are_apart(problem) && !limits->capacity)
+        return plan_each_region(problem, limits, place, result);
+    return place(problem, limits, result);
+}
+
 /* Solves a problem that has no stored answer, and verifies the plan. */
 static int solve(const Planning *planning, const BuiltProblem *built, const char *asked, Solved *solved)
 {
@@ -342,7 +350,7 @@ static int solve(const Planning *planning, const BuiltProblem *built, const char
 
     *solved = (Solved){
         .built = built, .result = new_result(built), .upper_bound = planning->upper_bound, .full = !planning->nodes};
-    if ((planner ? planner->place : plan_place)(&built->problem, &limits, &solved->result) != PLAN_OK)
+    if (place_buffers(&built->problem, &limits, planner ? planner->place : plan_place, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
     if (plan_verify_answer(&built->problem, &solved->result, why) != 1)
         return diag_bug(planning->diag, (Loc){0}, "the plan is wrong: %s", why);

@@ -102,6 +102,7 @@ typedef struct Chunk {
     const char        *text;    /* with TPL_ names already replaced */
     const char *const *defines; /* identifiers, NULL-terminated */
     const char        *file;
+    bool               on_device; /* device code; a name that C code defines too means this one there */
 } Chunk;
 
 extern const Chunk  template_chunk[]; /* in an order in which each chunk comes after those that it uses */

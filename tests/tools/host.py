@@ -115,7 +115,7 @@ def build_program(tools, folder):
     sources.remove("main.c")
     compiler = [*shlex.split(tools.cc), *shlex.split(tools.cflags)]
     if tools.device:
-        compiler += ["-isystem", os.path.abspath(os.environ.get("OCC_CUDA_BED", "tests/cuda"))]
+        compiler += ["-isystem", os.path.abspath("tests/cuda")]
     for source in sources:
         run_compiler(folder, [*compiler, "-c", source], tools.build_limit)
     objects = [os.path.splitext(source)[0] + ".o" for source in sources]
@@ -130,7 +130,7 @@ EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", 
 
 def build_emulated(tools, folder, compiler, objects):
     """The device's code as C++ for the processor, linked with the fake runtime of tests/cuda, `tools.device`."""
-    include = os.path.abspath(os.environ.get("OCC_CUDA_BED", "tests/cuda"))
+    include = os.path.abspath("tests/cuda")
     if os.path.exists(os.path.join(folder, "model.cu")):
         run_compiler(folder, ["g++", *EMULATED, "-I" + include, "-x", "c++", "-c", "model.cu", "-o", "model_cu.o"], tools.build_limit)
         objects = [*objects, "model_cu.o"]
