@@ -237,7 +237,7 @@ static void solve_track(Copies *c, int track, const Flow *flow)
 static bool is_torn(const Copies *c, int track)
 {
     for (int s = 0; s <= c->program->nstep; s++)
-        if (!c->in[(int64_t)s * c->ntrack + track])
+        if (!c->in[(int64_t)s * c->ntrack + track] || !c->outside[(int64_t)s * c->ntrack + track])
             return true;
     return false;
 }

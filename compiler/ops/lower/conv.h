@@ -13,6 +13,7 @@ typedef struct Conv {
     int64_t      vectors, pace;           /* of a tile, as conv_f32 takes them */
     Deferred    *before;                  /* the input is computed block by block; else NULL */
     bool         dot;                     /* few outputs: the kernel has vectors of inputs */
+    bool         rows;                    /* on a device: weights are rows, not panels */
     bool         depthwise; /* each channel by itself: the kernel has vectors of channels instead of groups */
 } Conv;
 

@@ -83,7 +83,7 @@ static int close_gaps(Lower *lower, const Deferred *p, const Conv *c, Operand *x
 int conv_append(Lower *lower, Deferred *p, const Conv *c, Operand y)
 {
     const int64_t tile[3] = {c->vectors, 0, c->pace};
-    bool          whole = !c->depthwise && !c->dot;
+    bool          whole = !c->depthwise && !c->dot, panels = whole && !c->rows;
     Operand       x, image[SCALAR_MAX_OPERANDS];
     Extent        pitch[SCALAR_MAX_OPERANDS];
 
@@ -93,10 +93,11 @@ int conv_append(Lower *lower, Deferred *p, const Conv *c, Operand y)
     return STEP(lower, NULL,
                 c->depthwise ? "depthwise_f32"
                 : c->dot     ? "conv_dot_f32"
+                : c->rows    ? "conv_krsc_f32"
                              : "conv_f32",
                 ARG(x, spatial_image(x)), ARG(w, c->w), ARG(bias, c->bias), ARG(y, spatial_image(y)),
                 WINDOW(lower, &c->window), ARG_IF(c->depthwise, channels, c->groups), ARG_IF(whole, groups, c->groups),
-                GIVE_IF(whole, ARGS(tile, 3, tile)), FUSED(p, image, pitch));
+                GIVE_IF(panels, ARGS(tile, 3, tile)), FUSED(p, image, pitch));
 }
 
 static int finish(Lower *lower, Deferred *p, Operand y)
@@ -183,26 +184,43 @@ static int place_taps(Lower *lower, const Node *node, Conv *c)
     return lower_copy(lower, node, operand_permute(view, (const int[]){1, 0}), c->w);
 }
 
+/* Weights as rows: [output][tap][input]. */
+static void place_rows(Lower *lower, const Value *constant, int64_t outputs, int64_t inputs, int64_t taps, Operand *w)
+{
+    const int64_t dim[3] = {outputs, taps, inputs};
+    const float  *from = const_aligned(lower->arena, constant);
+    float        *to = arena_array(lower->program->arena, float, outputs *taps *inputs + 1);
+
+    for (int64_t o = 0; o < outputs; o++)
+        for (int64_t i = 0; i < inputs; i++)
+            for (int64_t t = 0; t < taps; t++)
+                to[(o * taps + t) * inputs + i] = from[(o * inputs + i) * taps + t];
+    *w = lower_weight(lower, to, DTYPE_F32, 3, dim, constant->name);
+}
+
 /* Places weights of a convolution with few outputs: [output][tap][input]. The input must be contiguous: it is if it is
  * placed already or is a strip of a cascade; otherwise it may be copied. */
 static bool place_dot(Lower *lower, const Node *node, Conv *c, int64_t taps)
 {
-    const Value  *constant = lower_constant(lower, node->in[1]);
-    const int64_t dim[3] = {c->outputs, taps, c->inputs};
-    const float  *from;
-    float        *to;
+    const Value *constant = lower_constant(lower, node->in[1]);
 
     if (!constant || c->before || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT ||
         c->window.dilation[c->window.naxes - 1] != 1 || (c->x.rank && !is_gapless(&c->x, c->inputs)))
         return false;
-    from = const_aligned(lower->arena, constant);
-    to = arena_array(lower->program->arena, float, c->outputs *taps * c->inputs + 1);
-    for (int64_t o = 0; o < c->outputs; o++)
-        for (int64_t i = 0; i < c->inputs; i++)
-            for (int64_t t = 0; t < taps; t++)
-                to[(o * taps + t) * c->inputs + i] = from[(o * c->inputs + i) * taps + t];
-    c->w = lower_weight(lower, to, DTYPE_F32, 3, dim, node->in[1]->name);
+    place_rows(lower, constant, c->outputs, c->inputs, taps, &c->w);
     c->dot = true;
+    return true;
+}
+
+/* On a device all weights that are constant are rows, whatever their number. */
+static bool place_on_device(Lower *lower, const Node *node, Conv *c, int64_t taps)
+{
+    const Value *constant = lower_constant(lower, node->in[1]);
+
+    if (lower->program->language != LANGUAGE_DEVICE || !constant)
+        return false;
+    place_rows(lower, constant, c->groups * c->outputs, c->inputs, taps, &c->w);
+    c->rows = true;
     return true;
 }
 
@@ -250,7 +268,7 @@ static int place_weights(Lower *lower, const Node *node, Conv *c)
     choose_algorithm(lower, node, c);
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
-    if (place_dot(lower, node, c, shape.taps))
+    if (place_on_device(lower, node, c, shape.taps) || place_dot(lower, node, c, shape.taps))
         return 0;
     constant = lower_constant(lower, node->in[1]);
     if (constant) {

@@ -1,0 +1,259 @@
+/* test_device.c - programs for a device: units, and copies and waits of random programs whose steps run on either side,
+ * against an oracle that follows every byte of the program before it had any. */
+#include "device/device.h"
+#include "device/units.h"
+#include "program/operand.h"
+#include "random_program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- oracle */
+
+enum { MOST_BUFFERS = 64, MOST_BYTES = 8, MOST_READS = 60000 };
+
+/* What runs have read: each byte is the number of the write that made it. */
+typedef struct Memory {
+    int byte[MOST_BUFFERS][MOST_BYTES];
+    int read[MOST_READS], reads, writes;
+} Memory;
+
+static void run_copy(Memory *m, const Step *step)
+{
+    memcpy(m->byte[step->operand[0].buffer], m->byte[step->operand[1].buffer], sizeof m->byte[0]);
+}
+
+/* All reads come before all writes. */
+static void run_kernel(Memory *m, const Step *step)
+{
+    for (int pass = 0; pass < 2; pass++)
+        for (int k = 0; k < step->noperand; k++) {
+            const Operand *x = &step->operand[k];
+
+            for (int64_t i = x->offset.max; i < x->offset.max + x->dim[0].max; i++)
+                if (pass && x->access == OPERAND_WRITES)
+                    m->byte[x->buffer][i] = ++m->writes;
+                else if (!pass && x->access == OPERAND_READS && m->reads < MOST_READS)
+                    m->read[m->reads++] = m->byte[x->buffer][i];
+        }
+}
+
+/* Runs a range; branches and trips are drawn, copies draw nothing. */
+static void run_range(const Program *p, Random *r, Range range, Memory *m)
+{
+    for (int i = range.begin; i < range.end; i = random_after(p, i)) {
+        const Step *s = &p->step[i];
+        int         trips = s->kind == STEP_LOOP ? random_below(r, 3) : 0;
+
+        if (s->kind == STEP_COPY)
+            run_copy(m, s);
+        else if (s->kind == STEP_IF)
+            run_range(p, r, s->body[random_below(r, 2)], m);
+        else
+            run_kernel(m, s);
+        for (; trips > 0; trips--)
+            run_range(p, r, s->body[0], m);
+    }
+}
+
+/* A run from memory whose bytes nobody wrote: 0, which no check compares, but -1 of the input. */
+static void run_all(const Program *p, uint64_t seed, Memory *m)
+{
+    Random r = {seed};
+
+    memset(m, 0, sizeof *m);
+    for (int i = 0; i < MOST_BYTES; i++)
+        m->byte[0][i] = -1 - i;
+    run_range(p, &r, (Range){0, p->nstep}, m);
+}
+
+/* -------------------------------------------------------------------------------------------------- random programs */
+
+static Type type_of_bytes(int64_t bytes)
+{
+    return type_tensor(DTYPE_U8, 1, &bytes);
+}
+
+/* Steps on either side, ports that are tensors. */
+static void random_device_program(World *w, Random *r)
+{
+    Program *p = w->program;
+
+    random_program(w, r);
+    p->language = LANGUAGE_DEVICE;
+    p->in = arena_array(w->arena, Port, 1);
+    p->out = arena_array(w->arena, Port, 1);
+    p->in[0] = (Port){.type = type_of_bytes(p->buffer[0].size), .buffer = 0};
+    p->out[0] = (Port){.type = type_of_bytes(p->buffer[1].size), .buffer = 1};
+    p->buffer[0].port = p->buffer[1].port = 0;
+    for (int s = 0; s < p->nstep; s++) /* nothing writes to the caller's input */
+        for (int k = 0; k < p->step[s].noperand; k++)
+            if (p->step[s].operand[k].buffer == 0)
+                p->step[s].operand[k].access = OPERAND_READS;
+    for (int s = 0; s < p->nstep; s++)
+        p->step[s].home = p->step[s].kind == STEP_KERNEL && random_below(r, 2) ? HOME_UNITS : HOME_HOST;
+}
+
+/* The plan puts every buffer into bytes of its own. */
+static Plan plan_apart(World *w)
+{
+    Program *p = w->program;
+    Plan     plan = {.offset = arena_array(w->arena, int64_t, p->nbuffer)};
+
+    for (int b = 0; b < p->nbuffer; b++)
+        plan.offset[b] = 64 * b;
+    return plan;
+}
+
+/* Of the bytes that the caller gets, those that some step has written. */
+static bool same_output(const Memory *a, const Memory *b, int64_t size)
+{
+    for (int64_t i = 0; i < size; i++)
+        if (a->byte[1][i] && a->byte[1][i] != b->byte[1][i])
+            return false;
+    return true;
+}
+
+static bool same_reads(const Memory *a, const Memory *b)
+{
+    for (int i = 0; i < a->reads; i++)
+        if (a->read[i] && a->read[i] != b->read[i])
+            return false;
+    return a->reads == b->reads && a->writes == b->writes;
+}
+
+static void both_sides_read_what_was_written(void **state)
+{
+    static Memory before[4], after;
+    World        *w = *state;
+    Random        random = {5};
+    int           copies = 0, waits = 0;
+
+    for (int round = 0; round < 2000; round++) {
+        Plan plan;
+
+        random_device_program(w, &random);
+        for (int i = 0; i < 4; i++)
+            run_all(w->program, 100u * (unsigned)round + (unsigned)i, &before[i]);
+        program_add_copies(w->program, 0);
+        program_find_host_waits(w->program);
+        plan = plan_apart(w);
+        assert_int_equal(program_recheck_device(w->program, &plan, &w->diag), 0);
+        assert_true(w->program->nbuffer <= MOST_BUFFERS);
+        for (int i = 0; i < 4; i++) {
+            run_all(w->program, 100u * (unsigned)round + (unsigned)i, &after);
+            assert_true(same_reads(&before[i], &after));
+            assert_true(same_output(&before[i], &after, w->program->buffer[1].size));
+        }
+        for (int s = 0; s < w->program->nstep; s++) {
+            copies += w->program->step[s].kind == STEP_COPY;
+            waits += w->program->step[s].waits;
+        }
+    }
+    print_message("%d copies, %d waits\n", copies, waits);
+    assert_true(copies > 1000 && waits > 1000);
+}
+
+/* A wait that is dropped is found, unless the copies that it is for touch other bytes than the step does. */
+static void a_dropped_wait_is_refused(void **state)
+{
+    World *w = *state;
+    Random random = {6};
+    int    refused = 0, dropped = 0;
+
+    for (int round = 0; round < 500; round++) {
+        Plan plan;
+
+        random_device_program(w, &random);
+        program_add_copies(w->program, 0);
+        program_find_host_waits(w->program);
+        plan = plan_apart(w);
+        for (int b = 0; b < w->program->nbuffer; b++) /* all on the same bytes: no wait is for nothing */
+            plan.offset[b] = 0;
+        for (int s = 0; s < w->program->nstep; s++) {
+            Diag unheard = {.arena = w->arena};
+
+            if (!w->program->step[s].waits)
+                continue;
+            w->program->step[s].waits = false;
+            dropped++;
+            refused += program_recheck_device(w->program, &plan, &unheard) < 0;
+            w->program->step[s].waits = true;
+        }
+    }
+    print_message("%d of %d dropped waits refused\n", refused, dropped);
+    assert_true(dropped > 500 && refused * 100 >= dropped * 99);
+}
+
+static void an_operand_out_of_reach_is_refused(void **state)
+{
+    World *w = *state;
+    Random random = {7};
+    int    moved = 0;
+
+    for (int round = 0; round < 200; round++) {
+        Plan plan;
+
+        random_device_program(w, &random);
+        program_add_copies(w->program, 0);
+        program_find_host_waits(w->program);
+        plan = plan_apart(w);
+        for (int s = 0; s < w->program->nstep; s++) {
+            Diag     unheard = {.arena = w->arena};
+            Step    *step = &w->program->step[s];
+            HomeForm home = step->home;
+
+            if (step->kind != STEP_KERNEL || !step->noperand)
+                continue;
+            step->home = home == HOME_HOST ? HOME_UNITS : HOME_HOST;
+            assert_int_equal(program_recheck_device(w->program, &plan, &unheard), -1);
+            step->home = home;
+            moved++;
+        }
+    }
+    assert_true(moved > 200);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ units */
+
+/* A copy of [24][4] elements: 96 units, neighbours write neighbours. */
+static void a_copy_falls_into_its_elements(void **state)
+{
+    World *w = *state;
+    Extent rank[] = {{2, -1}}, dim[] = {{24, -1}, {4, -1}}, ystride[] = {{4, -1}, {1, -1}},
+           xstride[] = {{1, -1}, {24, -1}};
+    Arg arg[] = {
+        {ARG_INT, 1, rank, NULL}, {ARG_INTS, 2, dim, NULL}, {ARG_INTS, 2, ystride, NULL}, {ARG_INTS, 2, xstride, NULL}};
+    int       y = world_buffer(w, BUFFER_ACT, 384), x = world_buffer(w, BUFFER_ACT, 384);
+    int       s = world_step(w, STEP_KERNEL);
+    StepUnits units;
+
+    world_writes(w, s, y);
+    world_reads(w, s, x);
+    w->program->step[s].operand[0].dtype = w->program->step[s].operand[1].dtype = DTYPE_F32;
+    w->program->step[s].kernel = kernel_find("copy_f32");
+    w->program->step[s].arg = arg;
+    w->program->step[s].narg = 4;
+    assert_true(step_units(w->program, &w->program->step[s], &units));
+    assert_int_equal(units.count, 96);
+    assert_int_equal(units.naxis, 2);
+    assert_int_equal(units.axis[0].shift[0], 4);
+    assert_int_equal(units.axis[1].shift[0], 1);
+    assert_int_equal(units.axis[0].shift[1], 1);
+    assert_int_equal(units.axis[1].shift[1], 24);
+    dim[0].expr = 0; /* known while running only */
+    assert_false(step_units(w->program, &w->program->step[s], &units));
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(both_sides_read_what_was_written),
+        TEST(a_dropped_wait_is_refused),
+        TEST(an_operand_out_of_reach_is_refused),
+        TEST(a_copy_falls_into_its_elements),
+    };
+
+    return cmocka_run_group_tests_name("device", tests, NULL, NULL);
+}
