@@ -1,0 +1,80 @@
+"""Good and bad days of a program for CUDA, on the fake runtime: check_days.py --occamyc=PROGRAM --device=ARCHIVE MODEL INPUT
+
+Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer;
+nothing is left that was taken. No device, an old driver or too little memory: the code that says so.
+"""
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
+import host  # noqa: E402
+
+SEEDS = 20
+
+
+def run(folder, data, **environment):
+    """(exit code, everything printed, the first output or None, the runtime's counts)"""
+    report, output = os.path.join(folder, "report.txt"), os.path.join(folder, "out", "0.bin")
+    for path in (report, output):
+        if os.path.exists(path):
+            os.remove(path)
+    done = subprocess.run(["./model", data], cwd=folder, capture_output=True, text=True,
+                          env={**os.environ, "OCC_FAKE_REPORT": report, **environment})
+    counts, answer = {}, None
+    if os.path.exists(report):
+        with open(report) as file:
+            counts = {name: int(value) for name, value in (line.split() for line in file)}
+    if os.path.exists(output):
+        with open(output, "rb") as file:
+            answer = file.read()
+    return done.returncode, done.stdout + done.stderr, answer, counts
+
+
+def failures(folder, data):
+    code, text, right, counts = run(folder, data)
+    if code or not right or counts["wrong"]:
+        yield f"a plain run: exit {code}: {text}"
+        return
+    if counts["device_blocks"] != 1 or counts["pinned_blocks"] > 1:
+        yield f"{counts['device_blocks']} blocks of the device, {counts['pinned_blocks']} of pinned memory"
+    for seed in range(1, SEEDS + 1):
+        code, text, answer, _ = run(folder, data, OCC_FAKE_SEED=str(seed))
+        if code or answer != right:
+            yield f"seed {seed}: exit {code}, other bits"
+    for call in range(1, counts["calls"] + 1):
+        code, text, answer, after = run(folder, data, OCC_FAKE_FAIL=str(call))
+        if code not in (0, 1) or (code == 1 and "(-1" not in text) or (code == 0 and answer != right):
+            yield f"call {call} fails: exit {code}: {text}"
+        if after.get("live_blocks") or after.get("live_handles"):
+            yield f"call {call} fails: {after['live_blocks']} blocks, {after['live_handles']} handles are left"
+    for name, value in (("OCC_FAKE_DEVICES", "0"), ("OCC_FAKE_DRIVER", "old"), ("OCC_FAKE_MEMORY", "1000")):
+        code, text, _, _ = run(folder, data, **{name: value})
+        if code != 1 or "(-12)" not in text:
+            yield f"{name}={value}: exit {code}: {text}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--device", required=True, help="archive of the fake CUDA runtime")
+    parser.add_argument("model")
+    parser.add_argument("input", help="raw file")
+    arguments = parser.parse_args()
+    tools = host.Toolchain(os.path.abspath(arguments.occamyc), flags=shlex.split("--target=cuda"),
+                           device=os.path.abspath(arguments.device))
+    with tempfile.TemporaryDirectory() as folder:
+        folder = os.path.join(folder, "days")
+        host.compile_model(tools, os.path.abspath(arguments.model), folder, [])
+        host.build_program(tools, folder)
+        found = list(failures(folder, os.path.abspath(arguments.input)))
+    print(*found, f"{1 if not found else 0} passed, {len(found)} failed, 0 skipped", sep="\n")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
