@@ -42,10 +42,12 @@ OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_
 /* One row y[i * ys] = x[i * xs]. */
 OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys, int64_t xs)
 {
+#if !defined(OCC_ON_DEVICE) /* which has no such function */
     if (ys == 1 && xs == 1) {
         memmove(y, x, (size_t)n * sizeof *y);
         return;
     }
+#endif
     for (int64_t i = 0; i < n; i++)
         y[i * ys] = x[i * xs];
 }
