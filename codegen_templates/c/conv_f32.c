@@ -56,6 +56,50 @@ OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, 
         occ_conv_row(g, b, image, z, r, d, h);
 }
 
+/* Pixels of one column, or of one row, whose sums take as long to add to as a multiply-add takes to end. */
+#define OCC_CONV_LEAST(vectors) ((vectors) > 4 ? 1 : 8 / (vectors))
+
+/* A row of a width known while running, columns c to end - 1, which see all taps: as many tiles of `columns` (literal)
+ * as fit; returns the column behind them. */
+OCC_HOT int64_t occ_conv_tiles(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
+                               int64_t end, occ_taps d, occ_taps h, int columns)
+{
+    const occ_taps all = {0, g->kernel[2]};
+    OCC_ROLL
+    for (; c + columns <= end; c += columns)
+        occ_conv_tile(g, b, image, z, r, c, d, h, all, 0, 1, columns);
+    return c;
+}
+
+/* occ_conv_band for a width known while running: along each row full tiles, then one of 8 pixels, then of 4; the columns
+ * that are left, and those that miss taps, downwards. */
+OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
+                                occ_taps d, occ_taps h)
+{
+    const occ_taps inside = occ_conv_interior(g, 2);
+    const int      full = OCC_TILE_ROWS(b->vectors), least = OCC_CONV_LEAST(b->vectors);
+    const int64_t  whole = inside.last - (inside.last - inside.first) % full % least;
+    OCC_ROLL
+    for (int64_t k = r; k < end; k++) {
+        int64_t c = occ_conv_tiles(g, b, image, z, k, inside.first, whole, d, h, full);
+        OCC_UNROLL(4)
+        for (int columns = 16; columns > 1; columns /= 2)
+            if (columns < full && columns >= least)
+                c = occ_conv_tiles(g, b, image, z, k, c, whole, d, h, columns);
+    }
+    OCC_ROLL
+    for (int64_t c = inside.first > 0 ? 0 : whole; c < g->out[2]; c = c + 1 == inside.first ? whole : c + 1) {
+        const occ_taps t = occ_conv_taps(g, 2, c);
+        int64_t        k = r;
+        OCC_ROLL
+        for (; k + least <= end; k += least)
+            occ_conv_tile(g, b, image, z, k, c, d, h, t, 0, least, 1);
+        OCC_ROLL
+        for (; k < end; k++)
+            occ_conv_tile(g, b, image, z, k, c, d, h, t, 0, 1, 1);
+    }
+}
+
 /* One block of channels over rows begin to end - 1 of some images; consecutive rows that see all taps form a band. */
 OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, int64_t last, int64_t begin,
                            int64_t end)
@@ -64,8 +108,12 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
     for (int64_t image = first; image < last; image++)
         for (int64_t z = 0; z < g->out[0]; z++)
             for (int64_t r = begin, next; r < end; r = next) {
+                const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
                 next = r < inside.first || r >= inside.last ? r + 1 : occ_min(inside.last, end);
-                occ_conv_band(g, b, image, z, r, next, occ_conv_taps(g, 0, z), occ_conv_taps(g, 1, r));
+                if (OCC_KNOWN(g->out[2]) && OCC_KNOWN(g->in[2]))
+                    occ_conv_band(g, b, image, z, r, next, d, h);
+                else
+                    occ_conv_band_open(g, b, image, z, r, next, d, h);
             }
 }
 
@@ -151,16 +199,64 @@ OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t las
     }
 }
 
+/* One block of k, begin to end - 1, for pixels c to stop - 1 of a line: as many tiles of `columns` (literal) as fit, for
+ * the channels from..last - 1; returns the pixel behind them. `kept` has the sums of pixel `first` on. */
+OCC_HOT int64_t occ_conv_line_tiles(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept,
+                                    int64_t first, int64_t c, int64_t stop, int64_t begin, int64_t end, int columns)
+{
+    OCC_ROLL
+    for (; c + columns <= stop; c += columns)
+        occ_conv_part_of_panel(g, group, from, last, vectors, kept + (c - first) * (OCC_PANEL / OCC_W), c, begin, end,
+                               columns);
+    return c;
+}
+
+/* occ_conv_line for a line whose length is known while running: full tiles, then tiles of 8 and 4 pixels, then of
+ * one. */
+OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
+{
+    const int            full = OCC_TILE_ROWS(vectors);
+    const int64_t        depth = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
+    const occ_conv_block panel = occ_conv_block_of(g, group, from, vectors * OCC_W);
+    occ_vf               kept[OCC_LINE_TILES * OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W)];
+    const float         *after = panel.w + g->inputs * panel.pitch + (last == g->outputs ? g->skip : 0);
+    g->next = after;
+    OCC_ROLL
+    for (int64_t first = 0; first < g->out[2]; first += OCC_LINE_TILES * full) {
+        const int64_t stop = occ_min(first + OCC_LINE_TILES * full, g->out[2]);
+        OCC_ROLL
+        for (int64_t begin = 0; begin < g->inputs; begin += depth) {
+            const int64_t end = occ_min(begin + depth, g->inputs);
+            int64_t       c = first;
+            if (first == 0 && stop == g->out[2])
+                g->next = end < g->inputs ? panel.w + end * panel.pitch : after;
+            c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, full);
+            if (full > 8)
+                c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 8);
+            if (full > 4)
+                c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 4);
+            occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 1);
+        }
+    }
+}
+
 /* All channels of one group over a block of rows: `vectors` (literal) at a time, then what is left. */
 OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin,
                                int64_t end)
 {
+    const int open = !OCC_KNOWN(g->out[2]);
     const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 &&
                      g->inputs > OCC_LINE_LEAST && g->kernel[0] * g->kernel[1] * g->kernel[2] == 1 && g->pad[2] == 0 &&
-                     g->stride[2] == 1 && g->out[2] > 2 * OCC_TILE_ROWS(vectors) && vectors >= OCC_TILE_VECTORS;
+                     g->stride[2] == 1 && (open || g->out[2] > 2 * OCC_TILE_ROWS(vectors)) &&
+                     vectors >= OCC_TILE_VECTORS;
     const int64_t wide = vectors * OCC_W, rest = occ_conv_rest(g->outputs, vectors), whole = g->outputs - rest;
-    for (int64_t from = 0; line && from < whole; from += occ_max(OCC_PANEL, wide))
-        occ_conv_line(g, group, from, occ_min(from + occ_max(OCC_PANEL, wide), whole), vectors);
+    for (int64_t from = 0; line && from < whole; from += occ_max(OCC_PANEL, wide)) {
+        const int64_t last = occ_min(from + occ_max(OCC_PANEL, wide), whole);
+        if (open)
+            occ_conv_line_open(g, group, from, last, vectors);
+        else
+            occ_conv_line(g, group, from, last, vectors);
+    }
     for (int64_t from = 0; !line && from < whole; from += wide) {
         const occ_conv_block b = occ_conv_block_of(g, group, from, wide);
         if (from % OCC_PANEL == 0)
@@ -335,7 +431,7 @@ OCC_HOT int occ_conv_is_deep(const occ_conv *g)
            g->xchannel == 1 && g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
 }
 
-/* ------------------------------------------------------------------------------------- geometry known while running */
+/* ------------------------------------------------------------------------------------- channels known while running */
 
 /* A full tile, all of whose taps lie inside the image, times a full block of channels. */
 OCC_STEP void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
@@ -462,22 +558,23 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     const int     flat = rows == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
     const int64_t width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
     const int     wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(x_at, window));
-    const int     vectors = tile[0] == 1 || (tile[0] == 0 && occ_conv_is_narrow(width)) ? 1
+    const int     vectors = tile[0] == 1 || (tile[0] == 0 && OCC_KNOWN(width) && occ_conv_is_narrow(width)) ? 1
                             : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0           ? 4
                                                                                         : OCC_TILE_VECTORS;
-    if (!OCC_KNOWN(width) || !OCC_KNOWN(x_at->dim[4]) || !OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) ||
-        !(flat || occ_conv_fits(x_at, y_at, window, outputs, vectors))) {
+    const int     open = !OCC_KNOWN(width) || !OCC_KNOWN(x_at->dim[4]);
+    if (!OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) || (open && OCC_W == 1) ||
+        !(open || flat || occ_conv_fits(x_at, y_at, window, outputs, vectors))) {
         occ_conv_shared(x, x_at, w, bias, y, y_at, window, groups, tile[1], e, fused);
         return;
     }
     const int64_t high = flat ? 1 : rows, images = rows == y_at->dim[3] ? x_at->dim[0] : 1;
-    const int64_t tiles = high * occ_conv_cut_row(width, OCC_TILE_ROWS(vectors)).tiles;
+    const int64_t tiles = open ? 0 : high * occ_conv_cut_row(width, OCC_TILE_ROWS(vectors)).tiles;
     const int64_t weights = tile[2] == -2 ? INT64_MAX : occ_window_size(window) * inputs * outputs;
-    const int64_t pace = tile[2] == 0 || tile[2] == -2 ? occ_conv_pace(weights, tiles, vectors) : tile[2];
+    const int64_t pace = open && tile[2] <= 0 ? 0 : tile[2] == 0 || tile[2] == -2 ? occ_conv_pace(weights, tiles, vectors) : tile[2];
     occ_conv      g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, pace, flat);
     if (e)
         g.e = *e;
-    if (tile[0] == 0 && (tile[1] == 0 || tile[1] == y_at->dim[3]) && occ_conv_is_deep(&g)) {
+    if (!open && tile[0] == 0 && (tile[1] == 0 || tile[1] == y_at->dim[3]) && occ_conv_is_deep(&g)) {
         for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
             occ_deep_channels(&g, group);
         return;

@@ -121,9 +121,10 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
     }
 }
 
-/* The products of all frequencies with `outputs` filters whose first weights are at u: m[f] = v[f] * u[f], `group`
+/* The products of all frequencies with `outputs` filters whose first weights are at u: m[f] = v[f] * u[f], `width`
  * pixels wide. */
-OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies)
+OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies,
+                                   int64_t width)
 {
     const int64_t          inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
     const int64_t          tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
@@ -137,8 +138,8 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
                       1,
                       inputs,
                       outputs,
-                      {1, 1, p->group},
-                      {1, 1, p->group},
+                      {1, 1, width},
+                      {1, 1, width},
                       0,
                       1,
                       {0, 0, inputs},
@@ -160,11 +161,11 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
 }
 
 /* Results in channels `from` to from + outputs - 1 of `count` tiles. Where the last block is narrower, each of the two
- * widths is a literal: code for any width is long, and C compilers take long for it. */
-OCC_HOT void occ_winograd_block(const occ_winograd *p, const float *u, int64_t first, int64_t count, int64_t from,
-                                int64_t outputs, int m)
+ * widths is a literal: code for any width is long, and C compilers take long for it. `width` slots are multiplied. */
+OCC_HOT void occ_winograd_block(const occ_winograd *p, const float *u, int64_t first, int64_t count, int64_t width,
+                                int64_t from, int64_t outputs, int m)
 {
-    occ_winograd_products(p, u + from * p->g.inputs, outputs, (m + 2) * (m + 2));
+    occ_winograd_products(p, u + from * p->g.inputs, outputs, (m + 2) * (m + 2), width);
     for (int64_t slot = 0; slot < count; slot++)
         occ_winograd_store(p, slot, first + slot, from, outputs, m);
 }
@@ -173,13 +174,14 @@ OCC_HOT void occ_winograd_block(const occ_winograd *p, const float *u, int64_t f
  *   x, bias, y, e, fused  as in conv_f32; depth 1; channels of x follow each other
  *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
  *   scratch  [(m + 2)^2 * (group * (inputs + min(outputs, 128)) + 32)] floats
- *   all extents, m and group are literals */
+ *   m, group and the channels are literals */
 OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const float *u, const float *bias, float *y,
                                  const occ_image *y_at, float *scratch, const occ_window *window, const occ_lots *lots,
                                  const occ_expr *e, const occ_fused *fused)
 {
     const int64_t m = lots->m, group = lots->group;
-    const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across;
+    const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across,
+                  all = x_at->dim[0] * tiles;
     const int     frequencies = (int)((m + 2) * (m + 2));
     const int64_t vfrequency = group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
     const int64_t mfrequency = group * block + 16, rest = y_at->dim[1] % block, whole = y_at->dim[1] - rest;
@@ -195,17 +197,19 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
                        scratch + frequencies * vfrequency};
     if (e)
         p.g.e = *e;
-    for (int64_t first = 0; first < x_at->dim[0] * tiles; first += group) {
-        const int64_t count = occ_min(group, x_at->dim[0] * tiles - first);
+    OCC_ROLL
+    for (int64_t first = 0; first < all; first += group) {
+        const int64_t count = occ_min(group, all - first);
+        const int64_t width = OCC_KNOWN(all) ? group : occ_min(group, occ_ceil_div(count, 4) * 4);
         for (int64_t slot = 0; slot < count; slot++)
             occ_winograd_load(&p, slot, first + slot, (int)m);
-        for (int f = 0; f < frequencies && count < group;
-             f++) /* the last group may be short: its other slots are not read */
+        for (int f = 0; f < frequencies && count < width; f++) /* results of the slots behind `count` are not read */
             memset(p.v + f * vfrequency + count * x_at->dim[1], 0,
-                   (size_t)((group - count) * x_at->dim[1]) * sizeof *scratch);
+                   (size_t)((width - count) * x_at->dim[1]) * sizeof *scratch);
         for (int64_t from = 0; from < whole; from += block)
-            occ_winograd_block(&p, u, first, count, from, rest ? block : occ_min(block, y_at->dim[1] - from), (int)m);
+            occ_winograd_block(&p, u, first, count, width, from, rest ? block : occ_min(block, y_at->dim[1] - from),
+                               (int)m);
         if (rest > 0)
-            occ_winograd_block(&p, u, first, count, whole, rest, (int)m);
+            occ_winograd_block(&p, u, first, count, width, whole, rest, (int)m);
     }
 }

@@ -11,6 +11,7 @@ enum { COST_CALL = 200 }; /* nanoseconds of any step */
 typedef struct ConvShape {
     int64_t batch, groups, inputs, outputs; /* channels of one group */
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
+    bool    is_bound; /* batch, in, out or pad are upper bounds of what is known while running */
 } ConvShape;
 
 /* The largest shape of a step of a kernel over windows; false: not all of its extents are constant. */

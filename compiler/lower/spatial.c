@@ -91,28 +91,36 @@ int spatial_window(Lower *lower, const Node *node, const Extent *kernel, Window 
     return window_extents(&infer, node, &node->in[0]->type, node_int(node, "ceil_mode", 0) != 0, window);
 }
 
-/* The three axes of an image, in front those that it does not have. false: an extent is known only while running. */
-static bool three_axes(int64_t *to, const Extent *from, int naxes)
+/* The largest three axes of an image, in front those that it does not have. */
+static void three_axes(int64_t *to, const Extent *from, int naxes, bool *is_bound)
 {
-    for (int i = 0; i < 3; i++) {
-        to[i] = i < 3 - naxes ? to[i] : from[i - 3 + naxes].max;
-        if (i >= 3 - naxes && !extent_is_const(from[i - 3 + naxes]))
-            return false;
+    for (int i = 3 - naxes; i < 3; i++) {
+        to[i] = from[i - 3 + naxes].max;
+        *is_bound |= !extent_is_const(from[i - 3 + naxes]);
     }
-    return true;
 }
 
-bool spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs, ConvShape *shape)
+ConvShape spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs)
 {
-    int first = 3 - w->naxes;
+    ConvShape shape = {.batch = x->dim[0].max,
+                       .groups = groups,
+                       .inputs = inputs,
+                       .outputs = outputs,
+                       .in = {1, 1, 1},
+                       .out = {1, 1, 1},
+                       .kernel = {1, 1, 1},
+                       .stride = {1, 1, 1},
+                       .dilation = {1, 1, 1},
+                       .is_bound = !extent_is_const(x->dim[0])};
+    int       first = 3 - w->naxes;
 
-    *shape =
-        (ConvShape){x->dim[0].max, groups, inputs, outputs, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0}};
     for (int i = first; i < 3; i++) {
-        shape->kernel[i] = w->kernel[i - first];
-        shape->stride[i] = w->stride[i - first];
-        shape->dilation[i] = w->dilation[i - first];
+        shape.kernel[i] = w->kernel[i - first];
+        shape.stride[i] = w->stride[i - first];
+        shape.dilation[i] = w->dilation[i - first];
     }
-    return extent_is_const(x->dim[0]) && three_axes(shape->in, x->dim + 2, w->naxes) &&
-           three_axes(shape->out, w->out, w->naxes) && three_axes(shape->pad, w->begin, w->naxes);
+    three_axes(shape.in, x->dim + 2, w->naxes, &shape.is_bound);
+    three_axes(shape.out, w->out, w->naxes, &shape.is_bound);
+    three_axes(shape.pad, w->begin, w->naxes, &shape.is_bound);
+    return shape;
 }

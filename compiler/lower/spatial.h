@@ -31,8 +31,8 @@ void give_ints(Lower *lower, const char *name, const int64_t *values, int naxes)
         give_extents(lower, "window.pad", (w)->begin, (w)->naxes)
 #define PIXEL(lower) WINDOW(lower, &(const Window){.naxes = 0})
 
-/* The convolution of `x` with windows w, channels of one group; false: an extent is known only while running. */
-bool spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs, ConvShape *shape);
+/* The convolution of `x` with windows w at its largest extents; channels are those of one group. */
+ConvShape spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs);
 
 /* Input 0 with its channels side by side: where they lie apart, a copy. */
 int spatial_channels(Lower *lower, const Node *node, Operand *x);

@@ -6,6 +6,7 @@
 #include "ops/lower/conv.h"
 #include "ops/lower/double_lower.h"
 #include "ops/rules.h"
+#include "support/int.h"
 
 enum {
     CHANNEL = 1,
@@ -224,15 +225,30 @@ static bool place_on_device(Lower *lower, const Node *node, Conv *c, int64_t tap
     return true;
 }
 
+/* The pace of prefetching (occ_conv_pace of occ_conv.h) where extents are known while running: that of the largest. */
+static int64_t pace_at_bound(const Core *core, const ConvShape *s)
+{
+    enum { NEAR_WEIGHTS = 40 * 1024, MOST = 32 };
+    int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2], rows = s->out[1], width = s->out[2], pace = MOST;
+
+    if (taps == 1) {
+        width *= rows;
+        rows = 1;
+    }
+    if (taps * s->inputs * s->outputs < NEAR_WEIGHTS)
+        return -1;
+    while (pace > 1 && pace > rows * int_ceil_div(width, core->rows[1]) / 2)
+        pace /= 2;
+    return pace;
+}
+
 /* Chooses the algorithm, direct with its tiles or Winograd: by the choices of --tuned, else by predicted time. */
 static void choose_algorithm(Lower *lower, const Node *node, Conv *c)
 {
-    ConvShape        shape;
-    const Algorithm *algorithm;
+    ConvShape        shape = spatial_shape(&c->window, &node->in[0]->type, c->groups, c->inputs, c->outputs);
+    const Algorithm *algorithm = choice_find(lower->choices, &shape);
 
-    if (!spatial_shape(&c->window, &node->in[0]->type, c->groups, c->inputs, c->outputs, &shape))
-        return;
-    algorithm = choice_find(lower->choices, &shape);
+    c->pace = shape.is_bound ? pace_at_bound(lower->core, &shape) : 0;
     if (algorithm && !algorithm->m) {
         c->vectors = algorithm->vectors;
         c->pace = algorithm->pace;

@@ -31,6 +31,18 @@ bool winograd_pays(const ConvShape *shape)
            shape->outputs >= LEAST_CHANNELS;
 }
 
+/* At most `most` tiles together, in groups that are even; of an image whose extents are bounds, in groups that the
+ * register tiles of all targets divide well, since the kernel cuts the last group of each image by itself. */
+static int64_t group_of(const ConvShape *shape, int64_t tiles, int64_t most)
+{
+    enum { FEW = 4, MANY = 28 };
+
+    if (!shape->is_bound)
+        return int_ceil_div(tiles, int_ceil_div(tiles, most));
+    tiles = int_round_up(shape->batch * tiles, FEW);
+    return tiles <= most ? tiles : most - most % (most < MANY ? FEW : MANY);
+}
+
 WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
 {
     int64_t tiles = int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m), frequencies = (m + 2) * (m + 2);
@@ -41,7 +53,7 @@ WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
         return (WinogradPlan){0, 0};
     if (most < 12)
         most = 12;
-    return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
+    return (WinogradPlan){m, group_of(shape, tiles, most)};
 }
 
 double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes)

@@ -67,11 +67,10 @@ static void place_taps(Lower *lower, const Node *node, Sum *s, const int8_t *fro
 /* In the transformed domain where that is predicted to be faster and the zero point is known. */
 static void choose_winograd(Lower *lower, const Node *node, Sum *s, const int8_t *data)
 {
-    ConvShape shape;
+    ConvShape shape = spatial_shape(&s->window, &node->in[0]->type, s->groups, s->inputs, s->outputs);
     double    zero;
 
-    if (!s->is_matmul && zero_is_known(lower, node, 3, &zero) &&
-        spatial_shape(&s->window, &node->in[0]->type, s->groups, s->inputs, s->outputs, &shape))
+    if (!s->is_matmul && zero_is_known(lower, node, 3, &zero))
         s->winograd = winograd_q_plan(lower->winograd, lower->core, &shape, node->in[0]->type.dtype, data);
 }
 
