@@ -204,10 +204,10 @@ OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t las
 OCC_HOT int64_t occ_conv_line_tiles(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept,
                                     int64_t first, int64_t c, int64_t stop, int64_t begin, int64_t end, int columns)
 {
+    const int64_t sums = occ_max(vectors, OCC_PANEL / OCC_W);
     OCC_ROLL
     for (; c + columns <= stop; c += columns)
-        occ_conv_part_of_panel(g, group, from, last, vectors, kept + (c - first) * (OCC_PANEL / OCC_W), c, begin, end,
-                               columns);
+        occ_conv_part_of_panel(g, group, from, last, vectors, kept + (c - first) * sums, c, begin, end, columns);
     return c;
 }
 

@@ -7,8 +7,8 @@
 #define OCC_DEPTH_REACH 64  /* columns of the input that a tile may span */
 
 /* acc += one row of taps for `columns` (literal) pixels of one vector. Each column of the input is read once, for all
- * pixels that it contributes to. In an edge tile, whose first pixel is at column `at` (literal), columns outside the
- * image are left out.
+ * pixels that it contributes to. In an edge tile, whose first pixel is at column `at`, columns outside the image are
+ * left out.
  *   x  of tap 0 at the tile's first pixel; w  the row's taps, `lanes` channels of each */
 OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, const float *w, int edge, int64_t at,
                                 int columns, int lanes)
@@ -21,7 +21,9 @@ OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, 
     for (int64_t n = 0; n < taps; n++)
         b[n] = occ_vload(w + n * g->inputs, lanes);
     OCC_UNROLL(OCC_DEPTH_REACH)
-    for (int64_t p = first; p < last; p++) {
+    for (int64_t p = 0; p < reach; p++) {
+        if (p < first || p >= last)
+            continue;
         occ_vf v = occ_vload(x + p * g->xaxis[2], lanes);
         if (step == 1) /* a column contributes to as many pixels as there are taps */
             OCC_HOLD(v);
@@ -90,6 +92,26 @@ OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r)
         occ_depthwise_tiles(g, image, z, r, g->out[2] - last, d, h, 1, last);
 }
 
+/* One row whose width is known while running: tiles of OCC_DEPTH_COLUMNS pixels, then of half as many, to one. A tile is
+ * an edge tile unless all of its columns see all taps. */
+OCC_HOT void occ_depthwise_row_open(occ_conv *g, int64_t image, int64_t z, int64_t r)
+{
+    const occ_taps inside = occ_conv_interior(g, 2), d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    int64_t        c = 0;
+    OCC_ROLL
+    for (; c + OCC_DEPTH_COLUMNS <= g->out[2]; c += OCC_DEPTH_COLUMNS)
+        if (c >= inside.first && c + OCC_DEPTH_COLUMNS <= inside.last)
+            occ_depthwise_tiles(g, image, z, r, c, d, h, 0, OCC_DEPTH_COLUMNS);
+        else
+            occ_depthwise_tiles(g, image, z, r, c, d, h, 1, OCC_DEPTH_COLUMNS);
+    OCC_UNROLL(3)
+    for (int columns = OCC_DEPTH_COLUMNS / 2; columns > 0; columns /= 2)
+        if (c + columns <= g->out[2]) {
+            occ_depthwise_tiles(g, image, z, r, c, d, h, 1, columns);
+            c += columns;
+        }
+}
+
 /* One pixel and one vector of any geometry. */
 OCC_HOT void occ_depthwise_pixel(const occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, int64_t from)
 {
@@ -140,8 +162,10 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
 {
     const int64_t reach =
         (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
-    if (!OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]) || !OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) ||
-        reach > OCC_DEPTH_REACH || !occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS)) {
+    const int open = !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]);
+    if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) || reach > OCC_DEPTH_REACH ||
+        window->kernel[2] > OCC_CONV_TAPS || (open && OCC_W == 1) ||
+        !(open || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS))) {
         occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);
         return;
     }
@@ -152,5 +176,8 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
     for (int64_t image = 0; image < g.batch; image++)
         for (int64_t z = 0; z < g.out[0]; z++)
             for (int64_t r = 0; r < g.out[1]; r++)
-                occ_depthwise_row(&g, image, z, r);
+                if (open)
+                    occ_depthwise_row_open(&g, image, z, r);
+                else
+                    occ_depthwise_row(&g, image, z, r);
 }
