@@ -559,8 +559,8 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     const int64_t width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
     const int     wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(x_at, window));
     const int     vectors = tile[0] == 1 || (tile[0] == 0 && OCC_KNOWN(width) && occ_conv_is_narrow(width)) ? 1
-                            : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0           ? 4
-                                                                                        : OCC_TILE_VECTORS;
+                            : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0                               ? 4
+                                                                              : OCC_TILE_VECTORS;
     const int     open = !OCC_KNOWN(width) || !OCC_KNOWN(x_at->dim[4]);
     if (!OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) || (open && OCC_W == 1) ||
         !(open || flat || occ_conv_fits(x_at, y_at, window, outputs, vectors))) {
@@ -570,7 +570,9 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     const int64_t high = flat ? 1 : rows, images = rows == y_at->dim[3] ? x_at->dim[0] : 1;
     const int64_t tiles = open ? 0 : high * occ_conv_cut_row(width, OCC_TILE_ROWS(vectors)).tiles;
     const int64_t weights = tile[2] == -2 ? INT64_MAX : occ_window_size(window) * inputs * outputs;
-    const int64_t pace = open && tile[2] <= 0 ? 0 : tile[2] == 0 || tile[2] == -2 ? occ_conv_pace(weights, tiles, vectors) : tile[2];
+    const int64_t pace = open && tile[2] <= 0            ? 0
+                         : tile[2] == 0 || tile[2] == -2 ? occ_conv_pace(weights, tiles, vectors)
+                                                         : tile[2];
     occ_conv      g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, pace, flat);
     if (e)
         g.e = *e;

@@ -163,9 +163,8 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
     const int64_t reach =
         (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
     const int open = !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]);
-    if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) || reach > OCC_DEPTH_REACH ||
-        window->kernel[2] > OCC_CONV_TAPS || (open && OCC_W == 1) ||
-        !(open || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS))) {
+    if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) || reach > OCC_DEPTH_REACH || window->kernel[2] > OCC_CONV_TAPS ||
+        (open && OCC_W == 1) || !(open || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS))) {
         occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);
         return;
     }

@@ -107,3 +107,14 @@ static UNUSED void check(const Conv *c, Run run, int planar_y, int with_expressi
 {
     check_within(c, run, planar_y, with_expression, 1e-6);
 }
+
+/* A square image of any width, and its results where the window is padded by as much behind as before it; 0: there
+ * are none. */
+static UNUSED int set_width(Conv *c, int64_t width)
+{
+    int64_t reach = width + 2 * c->pad[2] - (c->kernel[2] - 1) * c->dilation[2] - 1;
+
+    c->in[1] = c->in[2] = width;
+    c->out[1] = c->out[2] = reach / c->stride[2] + 1;
+    return reach >= 0;
+}

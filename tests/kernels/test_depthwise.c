@@ -94,9 +94,38 @@ static void literal_geometry(void **state)
     LITERALS(CHECK)
 }
 
+/* The same channels and windows, height and width being variables. */
+#define OPEN(name, ch, of, width, made, k, s, d, p) \
+    OCC_STEP void open_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
+                              float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
+    { \
+        const occ_image  x_at = {{1, ch, 1, c->in[1], c->in[2]}, {xs[0], 1, xs[2], xs[3], ch}}; \
+        const occ_image  y_at = {{1, ch, 1, c->out[1], c->out[2]}, {ys[0], 1, ys[2], ys[3], ch}}; \
+        const occ_window window = {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}; \
+        const occ_fused  fused = {2, {ch + 5, 0}, epilogue}; \
+        float           *taps = unpack(c, w, of); \
+        (void)pitch; \
+        occ_depthwise_f32(x, &x_at, taps, bias, y, &y_at, &window, of, e, &fused); \
+        test_release(taps, k *k *of); \
+    }
+LITERALS(OPEN)
+
+static void open_extents(void **state)
+{
+    (void)state;
+#define CHECK_OPEN(name, ch, of, width, made, k, s, d, p) \
+    for (int64_t i = 1; i < width + 10; i++) { \
+        Conv c = {1, ch, 1, 1, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}; \
+        if (set_width(&c, i)) \
+            check(&c, open_##name, 0, 1); \
+    }
+    LITERALS(CHECK_OPEN)
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry),
+                                       cmocka_unit_test(open_extents)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

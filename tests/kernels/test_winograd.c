@@ -83,9 +83,40 @@ static void literal_geometry(void **state)
     LITERALS(CHECK)
 }
 
+/* The same channels, tiles and groups; images, height and width are variables. */
+#define OPEN(name, ic, oc, width, p, m, group) \
+    OCC_STEP void open_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
+                              float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
+    { \
+        enum { scratch = (m + 2) * (m + 2) * (group * (ic + (oc < 128 ? oc : 128)) + 32) }; \
+        const occ_image  x_at = {{c->batch, ic, 1, c->in[1], c->in[2]}, {xs[0], 1, xs[2], xs[3], ic}}; \
+        const occ_image  y_at = {{c->batch, oc, 1, c->out[1], c->out[2]}, {ys[0], 1, ys[2], ys[3], oc}}; \
+        const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        const occ_lots   lots = {m, group, oc * ic}; \
+        const occ_fused  fused = {2, {oc + 5, 0}, epilogue}; \
+        float           *u = transformed(c, w, m), *room = test_floats(scratch); \
+        (void)pitch; \
+        occ_winograd_f32(x, &x_at, u, bias, y, &y_at, room, &window, &lots, e, &fused); \
+        test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch); \
+    }
+LITERALS(OPEN)
+
+static void open_extents(void **state)
+{
+    (void)state;
+#define CHECK_OPEN(name, ic, oc, width, p, m, group) \
+    for (int64_t i = 1; i < width + 3; i++) { \
+        Conv c = { \
+            1 + i % 3, 1, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}, {0}, 0, 0, 1}; \
+        if (set_width(&c, i)) \
+            check_within(&c, open_##name, 0, 1, m == 2 ? 2e-6 : 1e-5); \
+    }
+    LITERALS(CHECK_OPEN)
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(literal_geometry)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(literal_geometry), cmocka_unit_test(open_extents)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
