@@ -34,8 +34,8 @@ static void every_width(void **state)
     (void)state;
 #define CHECK(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
     for (int64_t width = 1; width <= most; width++) { \
-        Conv c = {1 + width % 2, g, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, \
-                  {0},           0, 0,  1}; \
+        Conv c = {1 + width % 2, g,         ic,        oc,  {1, 1, 1}, {1, 1, 1}, {1, k, k}, \
+                  {1, s, s},     {1, d, d}, {0, p, p}, {0}, 0,         0,         1}; \
         if (set_width(&c, width)) \
             check_within(&c, run_##name, 0, 1, 3e-6); \
     }
