@@ -71,8 +71,8 @@ OCC_HOT int64_t occ_conv_tiles(occ_conv *g, const occ_conv_block *b, int64_t ima
     return c;
 }
 
-/* occ_conv_band for a width known while running: along each row full tiles, then one of 8 pixels, then of 4; the columns
- * that are left, and those that miss taps, downwards. */
+/* occ_conv_band for a width known while running. Tiles along each row are full ones, then 8 pixels, then 4 wide; the
+ * columns that are left, and those that miss taps, are taken downwards. */
 OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
                                 occ_taps d, occ_taps h)
 {
@@ -199,8 +199,8 @@ OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t las
     }
 }
 
-/* One block of k, begin to end - 1, for pixels c to stop - 1 of a line: as many tiles of `columns` (literal) as fit, for
- * the channels from..last - 1; returns the pixel behind them. `kept` has the sums of pixel `first` on. */
+/* One block of k, begin to end - 1, for pixels c to stop - 1 of a line and the channels from..last - 1: as many tiles
+ * of `columns` (literal) as fit. Returns the pixel behind them. `kept` has the sums of pixel `first` on. */
 OCC_HOT int64_t occ_conv_line_tiles(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept,
                                     int64_t first, int64_t c, int64_t stop, int64_t begin, int64_t end, int columns)
 {

@@ -92,8 +92,8 @@ OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r)
         occ_depthwise_tiles(g, image, z, r, g->out[2] - last, d, h, 1, last);
 }
 
-/* One row whose width is known while running: tiles of OCC_DEPTH_COLUMNS pixels, then of half as many, to one. A tile is
- * an edge tile unless all of its columns see all taps. */
+/* One row whose width is known while running: tiles of OCC_DEPTH_COLUMNS pixels, then of half as many, to one. A tile
+ * is an edge tile unless all of its columns see all taps. */
 OCC_HOT void occ_depthwise_row_open(occ_conv *g, int64_t image, int64_t z, int64_t r)
 {
     const occ_taps inside = occ_conv_interior(g, 2), d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
