@@ -43,16 +43,32 @@ check-emulate: $(foreach t,emulate runtime,$(CUDA_ROOM)/$(t) $(CUDA_ROOM)/$(t)-r
 CUDA_TWINS := $(patsubst tests/cuda/%.cc,%,$(wildcard tests/cuda/twin_*.cc))
 CUDA_TWIN  ?= $(CUDA_TWINS)
 
-$(CUDA_TWINS:%=$(CUDA_ROOM)/%): $(CUDA_ROOM)/%: tests/cuda/%.cc $(CUDA_HEADERS) $(wildcard codegen_templates/c/*) $(CUDA_ROOM)/libfakecuda.a $(CUDA_GEN)/stamp
-	$(CUDA_CXX) $(CUDA_CXXFLAGS) $(SANFLAG) $(CUDA_INCLUDES) -I$(CUDA_GEN) -o $@ $< $(CUDA_ROOM)/libfakecuda.a -lcmocka
+define CUDA_TWIN_TEST
+$(CUDA_TWINS:%=$(CUDA_ROOM)/%$(1)): $(CUDA_ROOM)/%$(1): tests/cuda/%.cc $(CUDA_HEADERS) $(wildcard codegen_templates/c/*) $(CUDA_ROOM)/libfakecuda$(1).a $(CUDA_GEN)/stamp
+	$(CUDA_CXX) $(CUDA_CXXFLAGS) $(if $(1),-fsanitize=thread,$(SANFLAG)) $(CUDA_INCLUDES) -I$(CUDA_GEN) -o $$@ $$< $(CUDA_ROOM)/libfakecuda$(1).a -lcmocka
+endef
+$(eval $(call CUDA_TWIN_TEST,))
+$(eval $(call CUDA_TWIN_TEST,-race))
 
 check-cuda-kernels: $(CUDA_TWIN:%=$(CUDA_ROOM)/%)
 	set -e; for t in $^; do $$t; done
 
+# The same with every CUDA thread a thread of ThreadSanitizer's: no missing barrier. Takes minutes; not part of `make check`.
+check-cuda-races: $(CUDA_TWIN:%=$(CUDA_ROOM)/%-race)
+	set -e; for t in $^; do $$t; done
+
 # What nvcc makes of all device code. Skipped, loudly and counted, where there is none; deps-cuda installs it.
-NVCC ?= $(or $(shell command -v nvcc 2>/dev/null),$(wildcard $(BUILD)/cuda/bin/nvcc),nvcc)
+CUDA_NVCC := $(BUILD)/cuda/nvidia/cu13/bin/nvcc
+NVCC      ?= $(or $(shell command -v nvcc 2>/dev/null),$(wildcard $(CUDA_NVCC)),nvcc)
+
+deps-cuda: $(CUDA_NVCC)
+
+$(CUDA_NVCC): tests/cuda/requirements.txt | $(VENV)
+	rm -rf $(BUILD)/cuda
+	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --target $(BUILD)/cuda -r $<
+	@touch $@
 
 check-cuda: $(CUDA_GEN)/stamp
 	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda -I codegen_templates/c -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
 
-.PHONY: check-emulate check-cuda-kernels check-cuda
+.PHONY: check-emulate check-cuda-kernels check-cuda-races check-cuda deps-cuda

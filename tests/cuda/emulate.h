@@ -173,7 +173,11 @@ FIBER_UNSEEN inline void resume(Block *b, int i)
     bool    fresh = false;
     b->self = i;
     if (!t->stack) {
+#if defined(FIBER_TSAN)
+        fresh = true; /* else the locals of two threads would be the same memory */
+#else
         fresh = b->idle.empty();
+#endif
         t->stack = fresh ? fiber::make(run_threads, b) : b->idle.back();
         if (!fresh)
             b->idle.pop_back();

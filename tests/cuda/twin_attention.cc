@@ -66,7 +66,7 @@ static void one_tile_and_several(void **)
 static void random_shapes(void **)
 {
     Random random = {42};
-    for (int i = 0; i < 12; i++)
+    for (int i = 0; i < rounds(12); i++)
         check({random.pick(1, 3), random.pick(1, 40), random.pick(1, 90), random.pick(1, 20), random.pick(1, 24),
                random.coin()},
               &random);

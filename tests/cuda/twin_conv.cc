@@ -35,7 +35,7 @@ static void check(Random *random, int64_t groups, int64_t inputs, int64_t output
 static void random_geometry(void **)
 {
     Random random = {11};
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < rounds(60); i++) {
         const int64_t in[3] = {random.pick(0, 3) ? 1 : random.pick(2, 3), random.pick(1, 9), random.pick(1, 9)};
         check(&random, random.pick(0, 2) ? 1 : random.pick(2, 3), random.pick(1, 9), random.pick(1, 20), in,
               random.pick(1, 2));

@@ -9,7 +9,7 @@
 static void random_geometry(void **)
 {
     Random random = {21};
-    for (int i = 0; i < 120; i++) {
+    for (int i = 0; i < rounds(120); i++) {
         const int64_t    in[3] = {random.pick(0, 3) ? 1 : random.pick(2, 3), random.pick(1, 12), random.pick(1, 12)};
         int64_t          out[3];
         const int64_t    batch = random.pick(1, 2), made = random.pick(1, 40), channels = made + random.pick(0, 2);

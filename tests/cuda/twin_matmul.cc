@@ -63,7 +63,7 @@ static void shapes_at_the_edges_of_tiles(void **)
 static void random_shapes(void **)
 {
     Random random = {6};
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < rounds(60); i++) {
         Product p = {{random.pick(1, 2), random.pick(1, 3)},
                      random.pick(1, 90),
                      random.pick(1, 90),

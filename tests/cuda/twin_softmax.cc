@@ -44,7 +44,7 @@ static Axes axes_of(Random *random, bool long_rows)
 static void reductions(void **)
 {
     Random random = {31};
-    for (int i = 0; i < 110; i++) {
+    for (int i = 0; i < rounds(110); i++) {
         const Axes    a = axes_of(&random, i % 2);
         const int64_t kind = i % 11;
         Tensor<float> x(a.elements), y(a.places);
@@ -62,7 +62,7 @@ static void reductions(void **)
 static void softmaxes(void **)
 {
     Random random = {32};
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < rounds(60); i++) {
         const Axes    a = axes_of(&random, i % 2);
         Tensor<float> x(a.elements), y(a.elements);
         x.fill([&] { return 3.0f * random.real(); });
@@ -80,7 +80,7 @@ static void softmaxes(void **)
 static void moments(void **)
 {
     Random random = {33};
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < rounds(40); i++) {
         const Axes    a = axes_of(&random, i % 2);
         const int64_t centered = random.coin();
         Tensor<float> x(a.elements), y(2 * a.places);
