@@ -148,7 +148,7 @@ def compress(net):
     x = anything(net, rank=(1, 3))
     axis = draw.pick([None, draw.randrange(x.rank)])
     extent = min(a.size for a in x.arrays) if axis is None else min(x.extents(axis))
-    mask = draw.numpy().integers(0, 2, draw.randint(1, max(1, extent))).astype(bool)
+    mask = draw.numpy().integers(0, 2, draw.randint(min(1, extent), extent)).astype(bool)
     fixed = net.constant(mask) if draw.chance(0.5) else net.input(d.BOOL, [len(mask)], arrays=[mask] * net.count)
     net.node("Compress", [x, fixed], axis=axis)
 

@@ -215,7 +215,10 @@ def quantised_images(net):
         return
     chosen = window(net, x)
     chosen.pop("dilations", None)
-    put(net, operator, inputs, **chosen, **attributes(draw, count_include_pad=[0, 1], ceil_mode=[0, 1], channels_last=[0]))
+    more = attributes(draw, count_include_pad=[0, 1], ceil_mode=[0, 1], channels_last=[0])
+    if more.get("count_include_pad") and more.get("ceil_mode"):
+        raise Rejected("what lies behind the padding is not counted: docs/differences.md")
+    put(net, operator, inputs, **chosen, **more)
 
 
 @recipe("QGemm", "MatMulIntegerToFloat", "DynamicQuantizeMatMul", network=0, domain=MSFT)

@@ -9,6 +9,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.ops.op_dequantize_linear import DequantizeLinear_25
+from onnx.reference.ops.op_grid_sample import GridSample
 
 import batch
 import judge
@@ -56,11 +57,16 @@ def reference_agrees(small):
     return all(judge.judge_set(trial, k, ours) is None for k, ours in enumerate(small.ours))
 
 
+def sample_by_older_word(self, x, grid, mode=None, **more):
+    return GridSample._run(self, x, grid, mode={"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode), **more)
+
+
 def older_operators(model):
-    """DequantizeLinear for models before opset 19, of which the reference evaluator lacks it: of 8 bits and float the newer one computes
-    the same."""
+    """What the reference evaluator lacks of older models, as the newer operator computes it: DequantizeLinear of 8 bits before opset 19, and
+    the words for GridSample's modes before opset 20."""
     opset = next((o.version for o in model.opset_import if not o.domain), 1)
-    return [type("DequantizeLinear", (DequantizeLinear_25,), {})] if opset < 19 else []
+    found = [type("DequantizeLinear", (DequantizeLinear_25,), {})] if opset < 19 else []
+    return found + ([type("GridSample", (GridSample,), {"_run": sample_by_older_word})] if opset < 20 else [])
 
 
 class Failing:

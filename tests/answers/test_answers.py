@@ -99,6 +99,19 @@ class Oracles(unittest.TestCase):
         self.assertEqual(kept, [0, 2])
         self.assertIn("other bits", said["line"])
 
+    def test_the_reference_knows_older_words_of_grid_sample(self):
+        """ONNX Runtime moves the window of a cubic sample into the image before it takes weights."""
+        node = helper.make_node("GridSample", ["x", "grid"], ["y"], mode="bicubic", padding_mode="border")
+        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", 1, (1, 1, 1, 2)), helper.make_tensor_value_info("grid", 1, (1, 1, 1, 2))],
+                                  [helper.make_tensor_value_info("y", 1, (1, 1, 1, 1))])
+        model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+        sets = [[np.float32([1, 2]).reshape(1, 1, 1, 2), np.float32([0.6, -1.2]).reshape(1, 1, 1, 2)]]
+        trial = batch.Trial("t", model, [[batch.tensor(v) for v in sets[0]]], [[batch.tensor(v) for v in oracle.answers(model, sets)[0]]], [[0.0]],
+                            [variants.Variant([])])
+        evaluator = shrink.ReferenceEvaluator(model, new_ops=shrink.older_operators(model))
+        trial.outcomes = [batch.Outcome(outputs=[[batch.tensor(evaluator.run(None, dict(x=sets[0][0], grid=sets[0][1]))[0])]])]
+        self.assertTrue(shrink.reference_agrees(shrink.Failing.of(trial, 0, variants.Build("gcc", ""))))
+
     def test_what_both_contradict_is_wrong(self):
         self.assertEqual(self.says(13, [v + 1 for v in RIGHT]), ("wrong", False))
 
