@@ -15,8 +15,8 @@ static ConvShape square(int64_t channels, int64_t size, int64_t kernel)
     int64_t pad = kernel / 2;
 
     return (ConvShape){
-        1,         1,         channels,     channels, {1, size, size}, {1, size, size}, {1, kernel, kernel},
-        {1, 1, 1}, {1, 1, 1}, {0, pad, pad}};
+        1,         1,         channels,      channels, {1, size, size}, {1, size, size}, {1, kernel, kernel},
+        {1, 1, 1}, {1, 1, 1}, {0, pad, pad}, false};
 }
 
 /* Nanoseconds of the multiply-adds alone. */
