@@ -21,7 +21,7 @@ int upgrade_softmax(Model *model, Node *node, Diag *diag)
         return 0;
     if (!has_inputs(node, 1))
         return diag_error(diag, node->loc, "found no input");
-    if (axis == -1 || axis == rank - 1) {
+    if (axis == -1 || (rank >= 0 && axis == rank - 1)) {
         node_set_int(node, "axis", -1);
         return 0;
     }

@@ -82,6 +82,9 @@ def write_softmax():
     best = softmax(x, 1).reshape(2, -1)
     write("hardmax11", 11, [node("Hardmax", "x", "y")], {"x": x},
           {"y": (np.arange(12) == best.argmax(1)[:, None]).astype(np.float32).reshape(x.shape)})
+    for axis in (-3, -2, -1, 0, 1, 2):  # of a product, whose rank no declaration tells
+        write(f"softmax11_rank_unknown{axis}", 11, [node("MatMul", "x w", "m"), node("Softmax", "m", "y", axis=axis)], {"x": x},
+              {"y": softmax(2 * x, axis % 3)}, {"w": 2 * np.eye(4, dtype=np.float32)}, shapes=False)
 
 
 def write_norms():
