@@ -71,20 +71,15 @@ static void find_uses(Copies *c)
 static int add_buffer(Copies *c, const Buffer *like, const char *where, int memory)
 {
     Program *p = c->program;
-    Buffer   b = {.id = p->nbuffer,
-                  .kind = BUFFER_ACT,
+    Buffer   b = {.kind = BUFFER_ACT,
                   .dtype = like->dtype,
                   .size = like->size,
                   .align = like->align,
-                  .copies = 1,
                   .regions = 1u << memory,
-                  .port = -1,
-                  .kept = -1,
                   .value = like->value};
 
     b.name = arena_printf(p->arena, "%s:%s", where, like->name);
-    ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
-    return b.id;
+    return program_add_buffer(p, &b);
 }
 
 /* A buffer that only one side touches. */
@@ -262,13 +257,11 @@ static void solve(Copies *c)
 static Operand whole_operand(const Copies *c, int buffer, const Buffer *port, int access)
 {
     const Program *p = c->program;
-    Operand        x = {.buffer = buffer, .dtype = DTYPE_U8, .rank = 1, .access = access, .offset = extent_const(0)};
+    Operand        x = operand_of_bytes(buffer, port->size, access);
     const Type    *type = port->kind == BUFFER_IN    ? &p->in[port->port].type
                           : port->kind == BUFFER_OUT ? &p->out[port->port].type
                                                      : NULL;
 
-    x.dim[0] = extent_const(port->size);
-    x.stride[0] = extent_const(1);
     if (!type || type->kind != TYPE_TENSOR || type_is_static(type) || c->io_arena)
         return x;
     x.dtype = type->dtype;

@@ -8,18 +8,10 @@
 static Operand new_buffer(Lower *lower, BufferKind kind, DType dtype, int64_t bytes, const char *name)
 {
     Program *p = lower->program;
-    Buffer   b = {.id = p->nbuffer,
-                  .kind = kind,
-                  .dtype = dtype,
-                  .size = bytes,
-                  .align = lower->buffer_align,
-                  .copies = 1,
-                  .port = -1};
-    Operand  x = {.buffer = p->nbuffer, .dtype = dtype, .offset = extent_const(0)};
+    Buffer   b = {.kind = kind, .dtype = dtype, .size = bytes, .align = lower->buffer_align};
 
-    b.name = arena_printf(p->arena, "%d:%s", b.id, name);
-    ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
-    return x;
+    b.name = arena_printf(p->arena, "%d:%s", p->nbuffer, name);
+    return (Operand){.buffer = program_add_buffer(p, &b), .dtype = dtype, .offset = extent_const(0)};
 }
 
 /* Strides of a dense tensor, axes from the innermost outwards in the order of the layout. */

@@ -9,16 +9,9 @@ static int slot_of(Lower *lower, int expr)
     Program *p = lower->program;
 
     if (p->dims < 0) {
-        Buffer b = {.id = p->nbuffer,
-                    .kind = BUFFER_DIMS,
-                    .dtype = DTYPE_I64,
-                    .align = 8,
-                    .copies = 1,
-                    .port = -1,
-                    .name = "extents"};
+        Buffer b = {.kind = BUFFER_DIMS, .dtype = DTYPE_I64, .align = 8, .name = "extents"};
 
-        p->dims = b.id;
-        ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, b);
+        p->dims = program_add_buffer(p, &b);
     }
     if (expr >= p->nslot_of) {
         int  wanted = lower->model->nexpr + 64;

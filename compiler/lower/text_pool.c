@@ -1,5 +1,6 @@
 /* text_pool.c - pools: buffers that hold the characters of text made while running, and who points into them. */
 #include "lower/lower.h"
+#include "program/operand.h"
 
 static int count_pools(const int *list)
 {
@@ -85,17 +86,14 @@ static bool mentions(const Step *step, int buffer)
 
 static void read_pool(Lower *lower, Step *step, int pool)
 {
-    Operand  whole = {.buffer = pool, .dtype = DTYPE_U8, .rank = 1, .offset = extent_const(0), .access = OPERAND_READS};
     Operand *longer;
 
     if (mentions(step, pool))
         return;
-    whole.dim[0] = extent_const(lower->program->buffer[pool].size);
-    whole.stride[0] = extent_const(1);
     longer = arena_array(lower->program->arena, Operand, step->noperand + 1);
     for (int i = 0; i < step->noperand; i++)
         longer[i] = step->operand[i];
-    longer[step->noperand++] = whole;
+    longer[step->noperand++] = operand_of_bytes(pool, lower->program->buffer[pool].size, OPERAND_READS);
     step->operand = longer;
 }
 

@@ -352,12 +352,7 @@ static void find_users(Recheck *r)
 /* All bytes of a buffer as one operand: inputs, which the caller fills. */
 static Operand whole_buffer(const Buffer *buffer)
 {
-    Operand x = {.buffer = buffer->id, .dtype = DTYPE_U8, .rank = 1, .access = OPERAND_WRITES};
-
-    x.dim[0] = (Extent){buffer->size, -1};
-    x.stride[0] = (Extent){1, -1};
-    x.offset = (Extent){0, -1};
-    return x;
+    return operand_of_bytes(buffer->id, buffer->size, OPERAND_WRITES);
 }
 
 /* Nothing else may ever be written over what lasts: the run-time integers, and constants in a device's memory. */

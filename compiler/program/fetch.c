@@ -58,17 +58,10 @@ static void add_bytes(Blocks *b, int buffer, void *to)
 static int new_block(Blocks *b, int like)
 {
     Program *p = b->program;
-    Buffer   block = {.id = p->nbuffer,
-                      .kind = BUFFER_BLOCK,
-                      .dtype = DTYPE_U8,
-                      .align = b->form->align,
-                      .copies = 1,
-                      .kept = -1,
-                      .port = -1};
+    Buffer   block = {.kind = BUFFER_BLOCK, .dtype = DTYPE_U8, .align = b->form->align};
 
     block.name = arena_printf(p->arena, "block%d:%s", p->nbuffer, p->buffer[like].name);
-    ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, block);
-    return block.id;
+    return program_add_buffer(p, &block);
 }
 
 static void put_into(Blocks *b, int buffer, int id)
@@ -209,14 +202,8 @@ static Step *block_step(const Program *p, StepKind kind, const BlockUse *use, in
 
     *step = (Step){.kind = kind, .until = -1, .noperand = count, .nparam = count};
     step->operand = arena_array(p->arena, Operand, count);
-    for (int k = 0; k < count; k++) {
-        Operand *x = &step->operand[k];
-
-        *x = (Operand){.buffer = use[k].buffer, .dtype = DTYPE_U8, .rank = 1, .access = access};
-        x->dim[0] = extent_const(use[k].bytes);
-        x->stride[0] = extent_const(1);
-        x->offset = extent_const(0);
-    }
+    for (int k = 0; k < count; k++)
+        step->operand[k] = operand_of_bytes(use[k].buffer, use[k].bytes, access);
     return step;
 }
 

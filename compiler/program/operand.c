@@ -54,6 +54,16 @@ bool operand_same_layout(const Operand *a, const Operand *b)
     return true;
 }
 
+Operand operand_of_bytes(int buffer, int64_t bytes, int access)
+{
+    Operand x = {.buffer = buffer, .dtype = DTYPE_U8, .rank = 1, .access = access};
+
+    x.dim[0] = extent_const(bytes);
+    x.stride[0] = extent_const(1);
+    x.offset = extent_const(0);
+    return x;
+}
+
 bool operand_is_empty(const Operand *operand)
 {
     for (int i = 0; i < operand->rank; i++)
@@ -195,6 +205,17 @@ bool step_passed(const Step *step, int index, Passed *passed)
         index -= x ? 2 : 0;
     }
     return false;
+}
+
+int program_add_buffer(Program *program, const Buffer *buffer)
+{
+    Buffer own = *buffer;
+
+    own.id = program->nbuffer;
+    own.copies = 1;
+    own.kept = own.port = -1;
+    ARENA_PUSH(program->arena, program->buffer, program->nbuffer, program->cbuffer, own);
+    return own.id;
 }
 
 int64_t buffer_bytes(const Buffer *buffer)

@@ -5,6 +5,9 @@
 
 #include "program/program.h"
 
+/* The first `bytes` bytes of a buffer. */
+Operand operand_of_bytes(int buffer, int64_t bytes, int access);
+
 /* Whether some extent is 0 even at its maximum, so that no byte is touched. */
 bool operand_is_empty(const Operand *operand);
 

@@ -266,6 +266,10 @@ typedef struct Plan {
     Swap    *swap; /* NULL: no constant is loaded while running */
 } Plan;
 
+/* Adds a buffer like `buffer`: the program's own (port -1), one copy, placed by the planner. Returns its id. Pointers
+ * to other buffers become invalid. */
+int program_add_buffer(Program *program, const Buffer *buffer);
+
 /* Bytes that a buffer takes in its region, all copies together. */
 int64_t buffer_bytes(const Buffer *buffer);
 

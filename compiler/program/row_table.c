@@ -55,22 +55,15 @@ static int64_t row_of(const Program *p, const Step *step, int64_t least)
     return row >= SMALLEST_ROW && row * axis->ints[0].max == p->buffer[x->buffer].size ? row : 0;
 }
 
-static int add_buffer(Program *p, const Buffer *buffer)
-{
-    Buffer copy = *buffer;
-
-    copy.id = p->nbuffer;
-    copy.copies = 1;
-    copy.kept = copy.port = -1;
-    copy.dtype = DTYPE_U8;
-    ARENA_PUSH(p->arena, p->buffer, p->nbuffer, p->cbuffer, copy);
-    return copy.id;
-}
-
 /* The table of a constant: one for all steps that read it. */
 static int table_of(Program *p, int weight, int64_t row, int64_t align)
 {
-    Buffer table = {.kind = BUFFER_TABLE, .align = align, .row = row, .pitch = pitch_of(row, align), .ncontent = 1};
+    Buffer table = {.kind = BUFFER_TABLE,
+                    .dtype = DTYPE_U8,
+                    .align = align,
+                    .row = row,
+                    .pitch = pitch_of(row, align),
+                    .ncontent = 1};
 
     for (int b = 0; b < p->nbuffer; b++)
         if (p->buffer[b].kind == BUFFER_TABLE && p->buffer[b].content[0].weight == weight)
@@ -81,18 +74,7 @@ static int table_of(Program *p, int weight, int64_t row, int64_t align)
     table.filled = p->buffer[weight].size / row * table.pitch;
     table.size = int_round_up(table.filled, align);
     table.name = arena_printf(p->arena, "table%d:%s", p->nbuffer, p->buffer[weight].name);
-    return add_buffer(p, &table);
-}
-
-/* An operand on all bytes of a buffer. */
-static Operand whole(const Program *p, int buffer, int access)
-{
-    Operand x = {.buffer = buffer, .dtype = DTYPE_U8, .rank = 1, .access = access};
-
-    x.dim[0] = extent_const(p->buffer[buffer].size);
-    x.stride[0] = extent_const(1);
-    x.offset = extent_const(0);
-    return x;
+    return program_add_buffer(p, &table);
 }
 
 /* The result as rows of bytes. */
@@ -129,14 +111,14 @@ static void load_rows(Program *p, Step *step, int64_t row, const RowForm *form)
     int      table = table_of(p, step->operand[1].buffer, row, form->align);
     int64_t  pitch = p->buffer[table].pitch, load = load_of(row, pitch, form->align);
     int64_t  ahead = int_max(int_min(int_min(form->ahead, form->staging / load), count.max), 1);
-    Buffer   staging = {.kind = BUFFER_SCRATCH, .align = form->align, .size = ahead * load};
+    Buffer   staging = {.kind = BUFFER_SCRATCH, .dtype = DTYPE_U8, .align = form->align, .size = ahead * load};
     Operand *operand = arena_array(p->arena, Operand, 4);
 
     staging.name = arena_printf(p->arena, "rows%d", p->nbuffer);
     operand[0] = as_rows(&step->operand[0], count, row);
-    operand[1] = whole(p, table, OPERAND_READS);
+    operand[1] = operand_of_bytes(table, p->buffer[table].size, OPERAND_READS);
     operand[2] = step->operand[2];
-    operand[3] = whole(p, add_buffer(p, &staging), OPERAND_WRITES);
+    operand[3] = operand_of_bytes(program_add_buffer(p, &staging), staging.size, OPERAND_WRITES);
     set_arguments(p, step, count, (int64_t[]){rows, row, pitch, form->align, staging.size, ahead});
     step->kernel = kernel_find("rows");
     step->operand = operand;

@@ -60,11 +60,11 @@ static void make_rows(const Packing *packing, int64_t from, int64_t bytes, void 
 static Buffer *add_buffer(Program *program, int like, int index)
 {
     Buffer buffer = program->buffer[like];
+    int    id;
 
-    buffer.id = program->nbuffer;
     buffer.name = arena_printf(program->arena, "%s.%d", buffer.name, index);
-    ARENA_PUSH(program->arena, program->buffer, program->nbuffer, program->cbuffer, buffer);
-    return &program->buffer[buffer.id];
+    id = program_add_buffer(program, &buffer);
+    return &program->buffer[id];
 }
 
 /* Elements [lo, hi) of each of `rows` rows of the operand's weight, and `margin` elements of zero, become a weight that
