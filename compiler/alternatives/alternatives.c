@@ -265,11 +265,7 @@ int alternative_arrange(const Lowering *lowering, Alternative *a)
 
     if (alternative_place(lowering, 0, a) < 0)
         return -1;
-    s.first = s.best = s.last = s.tried = *a;
-    if (alternatives_search(&s, changes) < 0)
-        return -1;
-    *a = s.best;
-    return 0;
+    return alternatives_search(&s, changes, a);
 }
 
 int alternative_plan(const Lowering *lowering, Alternative *a)

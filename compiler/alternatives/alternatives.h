@@ -20,7 +20,7 @@ typedef struct Lowering {
     Profile       profile; /* what --profile says */
 } Lowering;
 
-/* What distinguishes an alternative: it is lowered with these. */
+/* The form of an alternative: with what it is lowered, which is all that distinguishes it from others. */
 typedef struct Form {
     CascadeUse  cascade;
     int64_t     floor; /* bytes: the options' cascade_floor */

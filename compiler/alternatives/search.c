@@ -24,11 +24,13 @@ static int search_change(Trials *s, const Change *change)
     }
 }
 
-int alternatives_search(Trials *s, const Change *list)
+int alternatives_search(Trials *s, const Change *list, Alternative *alternative)
 {
+    s->first = s->best = s->last = s->tried = *alternative;
     for (; list->name; list++)
         if (search_change(s, list) < 0)
             return -1;
+    *alternative = s->best;
     return 0;
 }
 

@@ -24,8 +24,9 @@ typedef struct Change {
     bool (*is_better)(const Trials *s);              /* s->tried than s->best */
 } Change;
 
-/* Searches the list, which a row without a name ends. Returns 0, or -1 with a message. */
-int alternatives_search(Trials *s, const Change *list);
+/* Searches the list, which a row without a name ends, from the planned `alternative` on; the best takes its place.
+ * Returns 0, or -1 with a message. */
+int alternatives_search(Trials *s, const Change *list, Alternative *alternative);
 
 /* The plan is within `most` bytes, and all of RAM within the budget. */
 bool search_fits(const Trials *s, const Alternative *alternative, int64_t most);

@@ -276,9 +276,5 @@ int alternative_swap(const Lowering *lowering, Alternative *a)
         return -1;
     if (s.budget < 0) /* the others are to be better in as many bytes */
         s.budget = a->ram;
-    s.first = s.best = s.tried = *a;
-    if (alternatives_search(&s, changes) < 0)
-        return -1;
-    *a = s.best;
-    return 0;
+    return alternatives_search(&s, changes, a);
 }

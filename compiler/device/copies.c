@@ -216,9 +216,10 @@ static void solve_track(Copies *c, int track, const Flow *flow)
 {
     const Program *p = c->program;
     const Buffer  *b = &p->buffer[c->track[track]];
-    bool changed = join_paths(c, -1, 0, track, b->kind == BUFFER_IN || b->kind == BUFFER_STATE ? ON_HOST : ON_BOTH);
+    bool           changed = true;
 
-    for (changed = true; changed;) {
+    join_paths(c, -1, 0, track, b->kind == BUFFER_IN || b->kind == BUFFER_STATE ? ON_HOST : ON_BOTH);
+    while (changed) {
         changed = false;
         for (int s = 0; s < p->nstep; s++)
             for (int k = 0; k < 2; k++)
@@ -402,7 +403,7 @@ static bool mend_torn(Copies *c)
     bool mended = false;
 
     for (int t = 0; t < c->ntrack; t++)
-        for (int s = 0; s < c->program->nstep && is_torn(c, t); s++)
+        for (int s = 0, torn = is_torn(c, t); torn && s < c->program->nstep; s++)
             if (step_on_device(&c->program->step[s]) && use_of(c, &c->program->step[s], c->track[t]).writes) {
                 c->program->step[s].home = HOME_HOST;
                 mended = true;

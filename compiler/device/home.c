@@ -3,6 +3,7 @@
 #include "device/device.h"
 
 #include "device/units.h"
+#include "support/int.h"
 
 /* Operands that the host alone has: text (pointers to characters), run-time integers, and ports that are no tensors. */
 static bool is_of_host(const Program *p, const Operand *x)
@@ -17,45 +18,42 @@ static bool is_of_host(const Program *p, const Operand *x)
            (b->kind == BUFFER_OUT && p->out[b->port].type.kind != TYPE_TENSOR);
 }
 
-static HomeForm home_of(const Program *p, const Step *step)
+/* *units: those of a step that runs by units. */
+static HomeForm home_of(const Program *p, const Step *step, StepUnits *units)
 {
-    HomeForm  form = step->kernel->code[LANGUAGE_DEVICE].home;
-    StepUnits units;
+    HomeForm form = step->kernel->code[LANGUAGE_DEVICE].home;
 
     for (int k = 0; k < step->noperand; k++)
         if (is_of_host(p, &step->operand[k]))
             return HOME_HOST;
     if (form == HOME_NONE)
         return HOME_HOST;
-    return form == HOME_UNITS && !step_units(p, step, &units) ? HOME_HOST : form;
+    return form == HOME_UNITS && !step_units(p, step, units) ? HOME_HOST : form;
 }
 
 /* More units than this at a time are not given scratch of their own. */
 enum { MOST_SCRATCH = 1024 };
 
 /* Scratch for each unit that is in flight. */
-static void widen_scratch(Program *p, const Step *step)
+static void widen_scratch(Program *p, const Step *step, int64_t count)
 {
-    StepUnits units;
-
-    if (step->home != HOME_UNITS || !step_units(p, step, &units))
-        return;
     for (int k = 0; k < step->noperand; k++) {
         Buffer *b = step->operand[k].buffer < 0 ? NULL : &p->buffer[step->operand[k].buffer];
 
         if (b && b->kind == BUFFER_SCRATCH)
-            b->copies = (int)(units.count < MOST_SCRATCH ? units.count : MOST_SCRATCH);
+            b->copies = (int)int_min(count, MOST_SCRATCH);
     }
 }
 
 void program_find_homes(Program *p, Placing placing)
 {
     for (int s = 0; s < p->nstep; s++) {
-        Step *step = &p->step[s];
+        Step     *step = &p->step[s];
+        StepUnits units;
 
-        step->home = step->kind != STEP_KERNEL || placing == PLACING_HOST ? HOME_HOST : home_of(p, step);
-        if (step->kind == STEP_KERNEL)
-            widen_scratch(p, step);
+        step->home = step->kind != STEP_KERNEL || placing == PLACING_HOST ? HOME_HOST : home_of(p, step, &units);
+        if (step->home == HOME_UNITS)
+            widen_scratch(p, step, units.count);
     }
 }
 

@@ -83,7 +83,7 @@ const Printer c_printer = {
     .launch = c_launch, .launch_failing = c_launch_failing,
     .set = c_set, .read = c_read, .check = c_check,
     .open = c_open, .otherwise = c_otherwise, .close = c_close,
-    .fetch = c_fetch, .await = c_await, .copy = c_copy, .join = c_join, .wait = c_wait,
+    .fetch = c_fetch, .await = c_await, .copy = c_nothing, .join = c_nothing, .wait = c_wait,
     .base = emit_share_variable, .prologue = c_prologue, .run = c_run,
     .weight = c_weight, .weight_file = c_weight_file,
     .source = put_source, .header = emit_header, .host = emit_host,

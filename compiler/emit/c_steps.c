@@ -145,17 +145,12 @@ void c_await(Emit *emit, int index, int depth)
     emit_await(emit, index, c_blanks(depth));
 }
 
-/* Nothing: one memory is all that there is. */
-void c_copy(Emit *emit, int index, int depth)
+/* One memory is all that there is: copies and waits for a device are no steps of such a program. */
+void c_nothing(Emit *emit, int index, int depth)
 {
     (void)emit;
     (void)index;
     (void)depth;
-}
-
-void c_join(Emit *emit, int index, int depth)
-{
-    c_copy(emit, index, depth);
 }
 
 /* Nothing: the table of the queues' units has the waits, see emit_queues.c. */

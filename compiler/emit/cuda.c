@@ -63,19 +63,20 @@ static void cuda_copy(Emit *emit, int index, int depth)
 {
     const Step *step = &emit->program->step[index];
     bool        up = buffer_memory(emit->program, step->operand[0].buffer) == MEMORY_DEVICE;
+    bool        in_stream = step_is_transfer(emit->program, step);
     Text       *text = &emit->run;
 
     text_put(text, c_blanks(depth));
-    if (step_is_transfer(emit->program, step))
+    if (in_stream)
         text_printf(text, "OCC_%s(%d, ", up ? "UP" : "DOWN", index);
     else
         text_put(text, "memcpy(");
     emit_operand(emit, text, &step->operand[0]);
     text_put(text, ", ");
     emit_operand(emit, text, &step->operand[1]);
-    text_put(text, step_is_transfer(emit->program, step) ? ", " : ", (size_t)(");
+    text_put(text, in_stream ? ", " : ", (size_t)(");
     put_bytes(emit, text, &step->operand[1]);
-    text_printf(text, step_is_transfer(emit->program, step) ? "); /* %s */\n" : ")); /* %s */\n",
+    text_printf(text, in_stream ? "); /* %s */\n" : ")); /* %s */\n",
                 text_comment(emit->arena, emit->program->buffer[step->operand[0].buffer].name));
 }
 
