@@ -105,6 +105,14 @@ static Plan plan_apart(World *w)
     return plan;
 }
 
+/* Adds copies and waits to the program, and gives each buffer a place of its own. */
+static Plan finish(World *w)
+{
+    program_add_copies(w->program, 0);
+    program_find_host_waits(w->program);
+    return plan_apart(w);
+}
+
 /* Of the bytes that the caller gets, those that some step has written. */
 static bool same_output(const Memory *a, const Memory *b, int64_t size)
 {
@@ -135,9 +143,7 @@ static void both_sides_read_what_was_written(void **state)
         random_device_program(w, &random);
         for (int i = 0; i < 4; i++)
             run_all(w->program, 100u * (unsigned)round + (unsigned)i, &before[i]);
-        program_add_copies(w->program, 0);
-        program_find_host_waits(w->program);
-        plan = plan_apart(w);
+        plan = finish(w);
         assert_int_equal(program_recheck_device(w->program, &plan, &w->diag), 0);
         assert_true(w->program->nbuffer <= MOST_BUFFERS);
         for (int i = 0; i < 4; i++) {
@@ -165,9 +171,7 @@ static void a_dropped_wait_is_refused(void **state)
         Plan plan;
 
         random_device_program(w, &random);
-        program_add_copies(w->program, 0);
-        program_find_host_waits(w->program);
-        plan = plan_apart(w);
+        plan = finish(w);
         for (int b = 0; b < w->program->nbuffer; b++) /* all on the same bytes: no wait is for nothing */
             plan.offset[b] = 0;
         for (int s = 0; s < w->program->nstep; s++) {
@@ -195,9 +199,7 @@ static void an_operand_out_of_reach_is_refused(void **state)
         Plan plan;
 
         random_device_program(w, &random);
-        program_add_copies(w->program, 0);
-        program_find_host_waits(w->program);
-        plan = plan_apart(w);
+        plan = finish(w);
         for (int s = 0; s < w->program->nstep; s++) {
             Diag     unheard = {.arena = w->arena};
             Step    *step = &w->program->step[s];
