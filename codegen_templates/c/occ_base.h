@@ -25,17 +25,7 @@
 #ifndef OCC_CODE
 #define OCC_CODE
 #endif
-#if defined(OCC_ON_DEVICE) /* device code: occ_cuda.h comes first */
-#define OCC_HOT OCC_DEVICE
-#define OCC_INLINE OCC_DEVICE
-#define OCC_STEP OCC_DEVICE
-#define OCC_KNOWN(n) 0
-#define OCC_PREFETCH(p) ((void)(p))
-#define OCC_COPY(to, from, bytes) ((void)memcpy((to), (from), (bytes)))
-#define OCC_HIDE(n) ((void)0)
-#define OCC_UNROLL(n)
-#define OCC_ROLL
-#elif defined(__GNUC__)
+#if defined(__GNUC__) && !defined(OCC_ON_DEVICE)
 #if !defined(__clang__)
 #if !defined(__linux__) && !defined(__SSE2__) && !defined(__ARM_NEON) && !defined(__OPTIMIZE_SIZE__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(OCC_LEVEL_AS_GIVEN)
@@ -92,9 +82,15 @@
 #define OCC_UNROLL(n)
 #endif
 #else
+#if defined(OCC_ON_DEVICE) /* device code: occ_cuda.h comes first */
+#define OCC_HOT OCC_DEVICE
+#define OCC_INLINE OCC_DEVICE
+#define OCC_STEP OCC_DEVICE
+#else
 #define OCC_HOT static inline
 #define OCC_INLINE static inline
 #define OCC_STEP OCC_CODE static
+#endif
 #define OCC_KNOWN(n) 0
 #define OCC_PREFETCH(p) ((void)(p))
 #define OCC_COPY(to, from, bytes) ((void)memcpy((to), (from), (bytes)))
