@@ -1,7 +1,8 @@
 /* conv_f32.c - convolution over one, two or three axes as an implicit matrix product: tiles of pixels times panels of
- * weights. Where the geometry is literal, every tile is an instance of its own; else one full and one single tile are
- * shared. Knows nothing of ONNX's padding modes. */
+ * weights. Where channels and windows are literal, every tile is an instance of its own, and extents may be variables;
+ * else one full and one single tile are shared. Knows nothing of ONNX's padding modes. */
 #include "occ_conv.h"
+#include "occ_deep.h"
 #include "occ_vmath.h"
 
 /* Sizes of blocks. OCC_BLOCK: floats of input and results in a block of rows. Where a line of pixels has more inputs
@@ -57,7 +58,7 @@ OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, 
 }
 
 /* Pixels of one column, or of one row, whose sums take as long to add to as a multiply-add takes to end. */
-#define OCC_CONV_LEAST(vectors) ((vectors) > 4 ? 1 : 8 / (vectors))
+#define OCC_CONV_LEAST(vectors) (8 / (vectors))
 
 /* A row of a width known while running, columns c to end - 1, which see all taps: as many tiles of `columns` (literal)
  * as fit; returns the column behind them. */
@@ -140,22 +141,6 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
         OCC_UNROLL(32)
     for (int i = 0; i < sums; i++)
         kept[i] = acc[i];
-}
-
-/* The weights of a tile's channels: `count` of them (1 to 4 vectors) from `from` on. */
-OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64_t from, int64_t count)
-{
-    const int64_t  depth = g->kernel[0] * g->kernel[1] * g->kernel[2] * g->inputs, tail = g->outputs % OCC_PANEL;
-    const int64_t  within = from % OCC_PANEL, before = from - within;
-    occ_conv_block b;
-    b.pitch = tail == 0 || before + OCC_PANEL <= g->outputs ? OCC_PANEL : tail; /* often a literal */
-    b.panel = depth * OCC_PANEL;
-    b.channel = group * g->outputs + from;
-    b.w = g->w + group * g->outputs * depth + before * depth + within;
-    b.vectors = (int)((count + OCC_W - 1) / OCC_W);
-    b.stored = (int)(count - (b.vectors - 1) * OCC_W);
-    b.lanes = (b.stored + 3) / 4 * 4 < OCC_W ? (b.stored + 3) / 4 * 4 : OCC_W;
-    return b;
 }
 
 /* One tile of pixels and one block of k for channels from..last - 1 of a panel, `vectors` (literal) vectors at a
@@ -268,167 +253,6 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
         const occ_conv_block b = occ_conv_block_of(g, group, whole, rest);
         occ_conv_rows(g, &b, first, last, begin, end);
     }
-}
-
-/* ------------------------------------------------------------------------------------------ small images, deep windows
- * For many inputs and few pixels the weights are the traffic. So the outermost loop runs over taps and blocks of
- * inputs; each block of weights stays in the nearest cache while it is multiplied with all pixels that see the tap. The
- * sums are kept in memory, [pixel][channel of the panel]. A tile takes pixels in row-major order of those that see the
- * tap, so rows need not be a multiple of the tile, and edges need no tiles of their own. */
-
-/* The most pixels whose sums are kept; steps of k in a block. */
-#define OCC_DEEP_PIXELS 196
-#define OCC_DEEP_PART 128
-#define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
-
-/* A block of one tap: the current pixel, the columns that see the tap, the input at row 0 and column 0 and its strides,
- * the weights, the sums from row `first` on with `width` pixels a row, and what is prefetched. */
-typedef struct occ_deep {
-    int64_t      row, column, depth, first, width, down, across, pace;
-    occ_taps     columns;
-    const float *x, *w, *next;
-    occ_vf      *kept;
-} occ_deep;
-
-/* The output positions along an axis that see a tap of it. */
-OCC_HOT occ_taps occ_deep_places(const occ_conv *g, int axis, int64_t tap)
-{
-    const int64_t from = g->pad[axis] - tap * g->dilation[axis];
-    occ_taps      t;
-    t.first = occ_min(occ_max(occ_ceil_div(from, g->stride[axis]), 0), g->out[axis]);
-    t.last = occ_max(occ_min(occ_ceil_div(from + g->in[axis], g->stride[axis]), g->out[axis]), t.first);
-    return t;
-}
-
-/* acc += steps from..end of k of pixels at x. */
-OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, int64_t from, int64_t end, int pixels)
-{
-    OCC_ROLL
-    for (int64_t k = from; k < end; k++) {
-        const occ_vf a = occ_vload(w + k * OCC_PANEL, OCC_W), b = occ_vload(w + k * OCC_PANEL + OCC_W, OCC_W);
-        OCC_UNROLL(32)
-        for (int i = 0; i < pixels; i++) {
-            const occ_vf t = occ_vset(x[i][k]);
-            acc[2 * i] = occ_vfma(t, a, acc[2 * i]);
-            acc[2 * i + 1] = occ_vfma(t, b, acc[2 * i + 1]);
-        }
-    }
-}
-
-/* The next `pixels` (literal) pixels, all channels of the panel. */
-OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
-{
-    const int64_t depth = p->depth, pace = p->pace;
-    const float  *x[OCC_TILE_ROWS(2)], *next = p->next;
-    occ_vf       *kept[OCC_TILE_ROWS(2)];
-    OCC_UNROLL(32)
-    for (int i = 0; i < pixels; i++) {
-        x[i] = p->x + p->row * p->down + p->column * p->across;
-        kept[i] = p->kept + ((p->row - p->first) * p->width + p->column) * OCC_DEEP_VECTORS;
-        if (++p->column == p->columns.last) {
-            p->column = p->columns.first;
-            p->row++;
-        }
-    }
-    for (int64_t j = 0; j < OCC_DEEP_VECTORS; j += 2) {
-        const float *w = p->w + j * OCC_W;
-        occ_vf       acc[2 * OCC_TILE_ROWS(2)];
-        OCC_UNROLL(32)
-        for (int i = 0; i < 2 * pixels; i++)
-            acc[i] = kept[i / 2][j + i % 2];
-        for (int64_t k = 0; k < depth; k += pace, next += 16) {
-            OCC_PREFETCH(next);
-            occ_deep_run(acc, x, w, k, occ_min(k + pace, depth), pixels);
-        }
-        OCC_UNROLL(32)
-        for (int i = 0; i < 2 * pixels; i++)
-            kept[i / 2][j + i % 2] = acc[i];
-    }
-    p->next = next;
-}
-
-/* All tiles of a block: `full` of them have as many pixels as the registers hold, the others one less. One copy serves
- * all convolutions: what differs between them is read from p. */
-OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
-{
-    for (int64_t t = 0; t < full; t++)
-        occ_deep_tile(p, OCC_TILE_ROWS(2));
-    for (int64_t t = full; t < tiles; t++)
-        occ_deep_tile(p, OCC_TILE_ROWS(2) - 1);
-}
-
-/* The tap at row k, column n of the window, whose weights in the panel are w, for a block of rows. */
-OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, int64_t n, occ_taps block)
-{
-    const occ_taps     see = occ_deep_places(g, 1, k), columns = occ_deep_places(g, 2, n);
-    const int64_t      row = occ_max(see.first, block.first), rows = occ_min(see.last, block.last) - row;
-    const occ_conv_cut cut = occ_conv_cut_row(rows * (columns.last - columns.first), OCC_TILE_ROWS(2));
-    const int64_t      full = cut.size == OCC_TILE_ROWS(2) ? cut.tiles : cut.larger,
-                  parts = occ_ceil_div(g->inputs, OCC_DEEP_PART);
-    const float *x =
-        g->x + (k * g->dilation[1] - g->pad[1]) * g->xaxis[1] + (n * g->dilation[2] - g->pad[2]) * g->xaxis[2];
-    for (int64_t i = 0; i < parts; i++) {
-        const int64_t from = i * g->inputs / parts, depth = (i + 1) * g->inputs / parts - from;
-        const float  *part = w + from * OCC_PANEL;
-        occ_deep      p = {row,
-                           columns.first,
-                           depth,
-                           block.first,
-                           g->out[2],
-                           g->stride[1] * g->xaxis[1],
-                           g->stride[2] * g->xaxis[2],
-                           g->pace,
-                           columns,
-                           x + from,
-                           part,
-                           part + depth * OCC_PANEL,
-                           kept};
-        occ_deep_tiles(&p, full, cut.tiles);
-    }
-}
-
-/* The channels of one panel for a block of rows. */
-OCC_HOT void occ_deep_block(occ_conv *g, const occ_conv_block *b, occ_taps block)
-{
-    const int64_t taps = g->kernel[1] * g->kernel[2], first = block.first * g->out[2], last = block.last * g->out[2];
-    occ_vf        kept[OCC_DEEP_PIXELS * OCC_DEEP_VECTORS];
-    for (int64_t i = first; i < last; i++)
-        occ_conv_start(g, b, kept + (i - first) * OCC_DEEP_VECTORS, 1);
-    for (int64_t t = 0; t < taps; t++)
-        occ_deep_tap(g, kept, b->w + t * g->inputs * OCC_PANEL, t / g->kernel[2], t % g->kernel[2], block);
-    for (int64_t i = first; i < last; i++) {
-        const int64_t r = i / g->out[2], c = i % g->out[2];
-        occ_hide_literals(&g->e);
-        occ_conv_store(g, b, kept + (i - first) * OCC_DEEP_VECTORS, g->y + r * g->yaxis[1] + c * g->yaxis[2],
-                       occ_conv_pixel(g, 0, 0, r, c), 1, 1);
-    }
-}
-
-/* All channels of one group. */
-OCC_HOT void occ_deep_channels(occ_conv *g, int64_t group)
-{
-    const occ_conv_cut cut = occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]);
-    for (int64_t from = 0; from < g->outputs; from += OCC_PANEL) {
-        const occ_conv_block b = occ_conv_block_of(g, group, from, OCC_PANEL);
-        occ_taps             block = {0, 0};
-        for (int64_t i = 0; i < cut.tiles; i++, block.first = block.last) {
-            block.last += i < cut.larger ? cut.size + 1 : cut.size;
-            occ_deep_block(g, &b, block);
-        }
-    }
-}
-
-/* Is the loop over taps faster than the loop over rows? It is for one image, weights that do not stay in the cache, and
- * enough pixels in every block of rows that see each tap to be cut into full tiles and tiles of one pixel less. */
-OCC_HOT int occ_conv_is_deep(const occ_conv *g)
-{
-    const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
-    const int      fits = g->out[2] > 0 && g->out[2] <= OCC_DEEP_PIXELS;
-    const int64_t  high = fits ? occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size : 0;
-    const int64_t  least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first),
-                  full = OCC_TILE_ROWS(2);
-    return OCC_W == 8 && g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 &&
-           g->xchannel == 1 && g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
 }
 
 /* ------------------------------------------------------------------------------------- channels known while running */

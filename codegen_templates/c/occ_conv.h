@@ -269,4 +269,20 @@ OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, 
     occ_conv_store(g, b, acc, y, occ_conv_pixel(g, image, z, r, c), rows, columns);
 }
 
+/* The weights of a tile's channels: `count` of them (1 to 4 vectors) from `from` on. */
+OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64_t from, int64_t count)
+{
+    const int64_t  depth = g->kernel[0] * g->kernel[1] * g->kernel[2] * g->inputs, tail = g->outputs % OCC_PANEL;
+    const int64_t  within = from % OCC_PANEL, before = from - within;
+    occ_conv_block b;
+    b.pitch = tail == 0 || before + OCC_PANEL <= g->outputs ? OCC_PANEL : tail; /* often a literal */
+    b.panel = depth * OCC_PANEL;
+    b.channel = group * g->outputs + from;
+    b.w = g->w + group * g->outputs * depth + before * depth + within;
+    b.vectors = (int)((count + OCC_W - 1) / OCC_W);
+    b.stored = (int)(count - (b.vectors - 1) * OCC_W);
+    b.lanes = (b.stored + 3) / 4 * 4 < OCC_W ? (b.stored + 3) / 4 * 4 : OCC_W;
+    return b;
+}
+
 #endif
