@@ -7,6 +7,7 @@
 #include "emit/report.h"
 #include "infer/bounds.h"
 #include "infer/infer.h"
+#include "limits/summary.h"
 #include "limits/usage.h"
 #include "lower/choice.h"
 #include "onnx/read.h"
@@ -17,7 +18,6 @@
 #include "trial/verify.h"
 
 #include <ctype.h>
-#include <inttypes.h>
 #include <string.h>
 
 typedef struct Compilation {
@@ -306,49 +306,6 @@ static int stage_limits(Compilation *c)
 /* ---------------------------------------------------------------------------------------------------------- summary */
 
 /* Where several were asked for. */
-static void tell_queues(const Compilation *c, Text *text)
-{
-    const Program *p = c->chosen.program;
-
-    if (c->options->queues > 1 && p->nqueue < 2)
-        text_put(text, "queues              1: more would gain nothing worth having, or not fit\n");
-    else if (p->nqueue > 1)
-        text_printf(text, "queues   %12d with %d waits, predicted to take %.2f of the time on one\n", p->nqueue,
-                    p->nwait, p->queued_time / p->sum_time);
-}
-
-/* The memories of a program for a device, and how much of it runs there. */
-static void tell_device(const Compilation *c, Text *text)
-{
-    const Program *p = c->chosen.program;
-    int            steps = 0, waits = 0, copies = 0;
-
-    for (int s = 0; s < p->nstep; s++) {
-        steps += step_on_device(&p->step[s]);
-        waits += p->step[s].waits;
-        copies += step_is_transfer(p, &p->step[s]);
-    }
-    text_put(text, "memory  ");
-    for (int r = 0; r < c->options->plan.nregion; r++)
-        text_printf(text, "%s %" PRId64 " bytes of %s", r ? "," : "", c->chosen.plan.share[r].peak,
-                    c->options->plan.region[r].name);
-    text_printf(text, "\ndevice   %12d steps; %d copies to it or back, %d waits of the host\n", steps, copies, waits);
-}
-
-static void tell_swap(const Swap *swap, Text *text)
-{
-    if (swap && swap->rows)
-        text_printf(text,
-                    "tables   %12" PRId64 " bytes, of which a run loads up to %" PRId64 " rows, %" PRId64 " bytes\n",
-                    swap->tables, swap->rows, swap->row_bytes);
-    if (swap)
-        text_printf(text,
-                    "swap     %12" PRId64 " bytes of weights stay, %" PRId64
-                    " are read by a run in %d loads; predicted "
-                    "%.3f ms (resident %.3f, no schedule below %.3f)\n",
-                    swap->kept, swap->read, swap->loads, swap->time * 1e-6, swap->resident * 1e-6, swap->bound * 1e-6);
-}
-
 static void explain(Compilation *c, Text *text)
 {
     usage_explain(&c->usage, &c->emission, &(Remedy){ram_under, c}, text);
@@ -357,43 +314,12 @@ static void explain(Compilation *c, Text *text)
 
 static int stage_summary(Compilation *c)
 {
-    static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
-    const Usage             *f = &c->usage;
-    Text                    *text = &c->output->summary;
+    Text *text = &c->output->summary;
 
     if (c->options->explain_peak)
         explain(c, text);
-    if (c->options->quiet)
-        return 0;
-    text_printf(text, "%s: %d steps, %d buffers\n", c->options->model, c->chosen.program->nstep,
-                c->chosen.program->nbuffer);
-    text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", c->chosen.plan.peak,
-                c->chosen.plan.bound, c->chosen.plan.planner, c->chosen.plan.status,
-                c->chosen.plan.any_order ? "; no order of these steps needs less" : "");
-    if (c->target->language == LANGUAGE_DEVICE)
-        tell_device(c, text);
-    for (int r = 0; r < c->options->plan.nregion && c->options->plan.ranked; r++)
-        text_printf(text,
-                    "region   %12" PRId64 " bytes of %" PRId64 " in %s, which serves %" PRId64 " bytes of traffic\n",
-                    c->chosen.plan.share[r].peak, c->options->plan.region[r].size, c->options->plan.region[r].name,
-                    c->chosen.plan.share[r].traffic);
-    text_put(text, "planners");
-    for (int i = 0; i < 4; i++)
-        text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], c->chosen.plan.greedy[i]);
-    text_put(text, "\n");
-    tell_queues(c, text);
-    text_printf(text, "RAM      %12" PRId64 " bytes: ", f->ram);
-    usage_list(f, text);
-    if (f->stack >= 0)
-        text_printf(text, ", stack %" PRId64, f->stack);
-    if (f->flash >= 0)
-        text_printf(text, "\nflash    %12" PRId64 " bytes", f->flash);
-    text_printf(text, "\nweights  %12" PRId64 " bytes\n", f->weights);
-    tell_swap(c->chosen.plan.swap, text);
-    if (c->chosen.form.winograd != c->lowering.options.winograd)
-        text_put(text, c->options->plan.weights == WEIGHTS_SWAP
-                           ? "kernels  without Winograd's, whose weights take longer to load than they save\n"
-                           : "kernels  without Winograd's, which are faster, to stay within --max-ram\n");
+    if (!c->options->quiet)
+        summary_tell(&c->emission, &c->usage, c->chosen.form.winograd != c->lowering.options.winograd, text);
     return 0;
 }
 

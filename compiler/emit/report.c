@@ -7,6 +7,7 @@
 #include "support/json.h"
 #include "support/version.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,11 +33,8 @@ static void put_model(Json *json, const Emission *e)
     const char  *slash = model->path ? strrchr(model->path, '/') : NULL;
     char         hex[65];
 
-    for (int i = 0; i < 32; i++) {
-        hex[2 * i] = "0123456789abcdef"[model->sha256[i] >> 4];
-        hex[2 * i + 1] = "0123456789abcdef"[model->sha256[i] & 15];
-    }
-    hex[64] = 0;
+    for (int i = 0; i < 32; i++)
+        snprintf(hex + 2 * i, 3, "%02x", model->sha256[i]);
     json_object(json, "model");
     json_text(json, "file", slash ? slash + 1 : model->path);
     json_text(json, "sha256", hex);

@@ -1,0 +1,83 @@
+/* summary.c - the plan's figures, a line for each kind. */
+#include "limits/summary.h"
+
+#include "device/device.h"
+
+#include <inttypes.h>
+
+static void tell_queues(const Emission *e, Text *text)
+{
+    const Program *p = e->program;
+
+    if (e->options->queues > 1 && p->nqueue < 2)
+        text_put(text, "queues              1: more would gain nothing worth having, or not fit\n");
+    else if (p->nqueue > 1)
+        text_printf(text, "queues   %12d with %d waits, predicted to take %.2f of the time on one\n", p->nqueue,
+                    p->nwait, p->queued_time / p->sum_time);
+}
+
+/* The memories of a program for a device, and how much of it runs there. */
+static void tell_device(const Emission *e, Text *text)
+{
+    const Program *p = e->program;
+    int            steps = 0, waits = 0, copies = 0;
+
+    for (int s = 0; s < p->nstep; s++) {
+        steps += step_on_device(&p->step[s]);
+        waits += p->step[s].waits;
+        copies += step_is_transfer(p, &p->step[s]);
+    }
+    text_put(text, "memory  ");
+    for (int r = 0; r < e->options->plan.nregion; r++)
+        text_printf(text, "%s %" PRId64 " bytes of %s", r ? "," : "", e->plan->share[r].peak,
+                    e->options->plan.region[r].name);
+    text_printf(text, "\ndevice   %12d steps; %d copies to it or back, %d waits of the host\n", steps, copies, waits);
+}
+
+static void tell_swap(const Swap *swap, Text *text)
+{
+    if (swap && swap->rows)
+        text_printf(text,
+                    "tables   %12" PRId64 " bytes, of which a run loads up to %" PRId64 " rows, %" PRId64 " bytes\n",
+                    swap->tables, swap->rows, swap->row_bytes);
+    if (swap)
+        text_printf(text,
+                    "swap     %12" PRId64 " bytes of weights stay, %" PRId64
+                    " are read by a run in %d loads; predicted "
+                    "%.3f ms (resident %.3f, no schedule below %.3f)\n",
+                    swap->kept, swap->read, swap->loads, swap->time * 1e-6, swap->resident * 1e-6, swap->bound * 1e-6);
+}
+
+void summary_tell(const Emission *e, const Usage *usage, bool no_winograd, Text *text)
+{
+    static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
+    const Plan              *plan = e->plan;
+
+    text_printf(text, "%s: %d steps, %d buffers\n", e->options->model, e->program->nstep, e->program->nbuffer);
+    text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", plan->peak, plan->bound,
+                plan->planner, plan->status, plan->any_order ? "; no order of these steps needs less" : "");
+    if (e->program->language == LANGUAGE_DEVICE)
+        tell_device(e, text);
+    for (int r = 0; r < e->options->plan.nregion && e->options->plan.ranked; r++)
+        text_printf(text,
+                    "region   %12" PRId64 " bytes of %" PRId64 " in %s, which serves %" PRId64 " bytes of traffic\n",
+                    plan->share[r].peak, e->options->plan.region[r].size, e->options->plan.region[r].name,
+                    plan->share[r].traffic);
+    text_put(text, "planners");
+    for (int i = 0; i < 4; i++)
+        text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], plan->greedy[i]);
+    text_put(text, "\n");
+    tell_queues(e, text);
+    text_printf(text, "RAM      %12" PRId64 " bytes: ", usage->ram);
+    usage_list(usage, text);
+    if (usage->stack >= 0)
+        text_printf(text, ", stack %" PRId64, usage->stack);
+    if (usage->flash >= 0)
+        text_printf(text, "\nflash    %12" PRId64 " bytes", usage->flash);
+    text_printf(text, "\nweights  %12" PRId64 " bytes\n", usage->weights);
+    tell_swap(plan->swap, text);
+    if (no_winograd)
+        text_put(text, e->options->plan.weights == WEIGHTS_SWAP
+                           ? "kernels  without Winograd's, whose weights take longer to load than they save\n"
+                           : "kernels  without Winograd's, which are faster, to stay within --max-ram\n");
+}
