@@ -19,7 +19,7 @@ static const Row rows[] = {
     {0},
 };
 
-/* Where a kernel of the rows runs on a device. */
+/* The home of each kernel on a device, from schemas/device.def. */
 static const struct {
     const char *kernel, *form, *flags;
 } homes[] = {

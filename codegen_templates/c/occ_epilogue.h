@@ -6,14 +6,14 @@
 #include "occ_expr.h"
 #include "occ_stack.h"
 
-/* Where one matrix of a stack begins, and how it lies; strides in elements. */
+/* One matrix of a stack: its first element, and the elements from row to row and from column to column. */
 typedef struct occ_matrix {
     const float *data;
     int64_t      row, column;
 } occ_matrix;
 
-/* What a product needs to apply an expression of nx operands, NULL: none. pitch [nx][rank - 1]: of each operand,
- * elements between places of the stack, and between rows. */
+/* The expression of a product, with nx operands (NULL: there is none). pitch [nx][rank - 1] has the elements of each
+ * operand from one place of the stack to the next, along each axis, and from row to row. */
 typedef struct occ_stack_fused {
     int64_t           nx;
     const occ_extent *pitch;

@@ -6,7 +6,7 @@
 #include "occ_vapart.h"
 #include "occ_vrows.h"
 
-/* What is computed of the terms. */
+/* The kinds of reductions. */
 #define OCC_REDUCE_SUM 0
 #define OCC_REDUCE_MEAN 1
 #define OCC_REDUCE_MAX 2

@@ -5,14 +5,14 @@
  *     staging      [         row 5     sum row 6 sum ... ]      from which both rows are copied to y */
 #include "occ_swap.h"
 
-/* What the kernel gets in the place of a pointer to the table. */
+/* The table as the kernel gets it, where other kernels get a pointer to their constant. */
 typedef struct occ_table {
     occ_loads *loads;
     int64_t    from; /* of the first row, bytes of the file */
 } occ_table;
 
-/* Rows of the table, bytes of a row, from row to row, that places and sizes of loads are multiples of, room for loads;
- * loads on their way at a time. */
+/* The table's number of rows; the bytes of a row, and from one row to the next in the file; the unit of loads (places
+ * and sizes are multiples of it); the bytes of staging memory; the number of loads on their way at a time. */
 typedef struct occ_rows_form {
     int64_t rows, bytes, pitch, align, room, ahead;
 } occ_rows_form;

@@ -11,8 +11,8 @@
 #include "occ_reduce.h"
 #include "occ_vmath.h"
 
-/* What a block shares beside the factors of products: weights, and of each query the largest score yet, the weights
- * relative to that, and what earlier results count. */
+/* The state that the threads of a block share: the weights of 64 keys, and for each query the largest score so far, the
+ * sum of weights relative to it, and the factor that earlier results are multiplied by. */
 typedef struct occ_attention_state {
     float weight[OCC_TILE_SIDE * OCC_TILE_PITCH], top[OCC_TILE_SIDE], sum[OCC_TILE_SIDE], factor[OCC_TILE_SIDE];
 } occ_attention_state;

@@ -6,7 +6,7 @@
 #include "occ_nest.h"
 #include "occ_product.h"
 
-/* Of each pixel of a tile: elements to its image, and where its window begins. */
+/* One pixel of a tile: elements to its image, and the first element of its window along each axis. */
 typedef struct occ_krsc_row {
     int64_t image;
     int     begin[3];

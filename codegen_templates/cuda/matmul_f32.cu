@@ -4,7 +4,7 @@
 #include "occ_factors.h"
 #include "occ_nest.h"
 
-/* Where a tile lies: the matrix of the stack, and in it the first row and column. */
+/* The place of a tile: its matrix in the stack, and its first row and column there. */
 typedef struct occ_place_in {
     int64_t matrix, row, column;
 } occ_place_in;

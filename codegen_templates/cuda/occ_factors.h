@@ -14,7 +14,7 @@ typedef struct occ_factors {
 } occ_factors;
 
 /* Copies terms k to k + OCC_TILE_K - 1 of the tile's rows of a into shared memory, neighbours by neighbouring threads.
- * What lies outside the matrix is 0. */
+ * Terms outside the matrix are 0. */
 OCC_HOT void occ_factors_fill_a(float *sa, const occ_factors *f, int64_t row, int64_t k)
 {
     for (int i = occ_thread(); i < OCC_TILE_SIDE * OCC_TILE_K; i += occ_threads()) {
@@ -25,7 +25,7 @@ OCC_HOT void occ_factors_fill_a(float *sa, const occ_factors *f, int64_t row, in
     }
 }
 
-/* The same of the tile's columns of b. */
+/* Copies the same terms of the tile's columns of b. */
 OCC_HOT void occ_factors_fill_b(float *sb, const occ_factors *f, int64_t column, int64_t k)
 {
     for (int i = occ_thread(); i < OCC_TILE_SIDE * OCC_TILE_K; i += occ_threads()) {

@@ -14,7 +14,7 @@ OCC_HOT int64_t occ_place_offset(int64_t index, int64_t rank, const occ_extent *
     return offset;
 }
 
-/* The same for the index-th place of a stack that lies at `at`, of a tensor with strides of its own. */
+/* Elements from the first matrix of a stack to the index-th, for a tensor with strides of its own. */
 OCC_HOT int64_t occ_stack_at(int64_t index, const occ_stack *at, const occ_extent *stride)
 {
     return occ_place_offset(index, at->rank - 2, at->dim, stride);

@@ -27,7 +27,7 @@ OCC_HOT float occ_terms_join(const occ_terms *t, int64_t first, int64_t step, fl
     return sum;
 }
 
-/* The same of all terms, by the block. */
+/* All terms of a result joined by the threads of a block. */
 OCC_HOT float occ_terms_join_all(float *lane, const occ_terms *t, float top, int64_t kind)
 {
     for (int l = occ_thread(); l < OCC_TREE_LANES; l += occ_threads())

@@ -22,7 +22,7 @@ OCC_HOT void occ_softmax_hard(float *y, const float *x, int64_t axis, int64_t sx
     }
 }
 
-/* One row by one thread. */
+/* Softmax or its logarithm of one row by one thread. */
 OCC_HOT void occ_softmax_thread(float *y, const float *x, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
 {
     float top = x[0], sum = 0.0f;
@@ -40,7 +40,7 @@ OCC_HOT void occ_softmax_thread(float *y, const float *x, int64_t axis, int64_t 
         y[i * sy] = kind == OCC_SOFTMAX ? y[i * sy] / sum : x[i * sx] - top - sum;
 }
 
-/* One row by the block. A thread reads again only what it has written itself. */
+/* Softmax or its logarithm of one row by all threads of a block. A thread reads again only what it has written. */
 OCC_HOT void occ_softmax_block(float *lane, float *y, const float *x, int64_t axis, int64_t sx, int64_t sy,
                                int64_t kind)
 {

@@ -76,7 +76,7 @@ static bool take_plan(const Alternative *known, Alternative *a)
     return true;
 }
 
-/* Nothing is planned twice. */
+/* Lowers and plans; a plan that an equal program has already is taken from it. */
 static int make(Trials *s)
 {
     if (alternative_lower(s->lowering, &s->tried) < 0)

@@ -135,7 +135,7 @@ static void find_places(Copies *c)
 
 /* -------------------------------------------------------------------------------------------------------- data flow */
 
-/* What a step does with a buffer: whether it needs what was written before, and whether it writes. */
+/* The use of a buffer by a step: it reads bytes that were written before, it writes. */
 typedef struct SideUse {
     bool reads, writes;
 } SideUse;

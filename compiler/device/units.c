@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a record offers for a step. */
+/* The cuts that the record of a kernel offers for a step. */
 typedef struct UnitCuts {
     const Program *program;
     const Step    *step;
@@ -107,7 +107,7 @@ static bool axes_are_apart(const UnitCuts *c, const Cut *cut, const StepUnits *u
     return same;
 }
 
-/* How far the results of a step move along an axis. */
+/* The elements by which the results of a step move from unit to unit of an axis, at most. */
 static int64_t result_shift(const Step *step, const UnitAxis *axis)
 {
     int64_t most = 0;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* What the bytes of a block, or of a table, are made of. */
+/* The source of the bytes of a block or of a table. */
 typedef struct BlockPiece {
     const Program *program;
     const Buffer  *block;

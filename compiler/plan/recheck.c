@@ -355,7 +355,8 @@ static Operand whole_buffer(const Buffer *buffer)
     return operand_of_bytes(buffer->id, buffer->size, OPERAND_WRITES);
 }
 
-/* Nothing else may ever be written over what lasts: the run-time integers, and constants in a device's memory. */
+/* Lasting bytes are the run-time integers and the constants in a device's memory: no operand on another buffer may
+ * write them. */
 static int check_lasting(const Recheck *r, int index)
 {
     const Step *step = &r->program->step[index];
