@@ -129,6 +129,7 @@ OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const f
         const int64_t group = tile / (down * across), pixel = tile / across % down * OCC_TILE_SIDE,
                       first = tile % across * OCC_TILE_SIDE, channel = group * outputs + first,
                       columns = occ_min(outputs - first, OCC_TILE_SIDE);
+        /* The rows of the tile before are not read behind its last barrier. */
         occ_krsc_rows(row, x_at, y_at, window, pixel, pixels);
         for (int part = occ_thread(); part - occ_thread() < OCC_TILE_PARTS; part += occ_threads()) {
             occ_product p = occ_product_begin(part);
@@ -143,6 +144,5 @@ OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const f
             if (part < OCC_TILE_PARTS)
                 occ_krsc_store(&p, y, y_at, pixel, pixels, channel, columns, e, fused);
         }
-        occ_barrier(); /* before the rows of another tile are noted */
     }
 }

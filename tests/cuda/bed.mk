@@ -57,6 +57,10 @@ check-cuda-kernels: $(CUDA_TWIN:%=$(CUDA_ROOM)/%)
 check-cuda-races: $(CUDA_TWIN:%=$(CUDA_ROOM)/%-race)
 	set -e; for t in $^; do $$t; done
 
+# Every barrier of the device kernels taken out, one at a time: the tests above must notice. Minutes, too.
+check-cuda-barriers: $(CUDA_GEN)/stamp $(CUDA_ROOM)/libfakecuda.a $(CUDA_ROOM)/libfakecuda-race.a
+	python3 tests/cuda/check_barriers.py --build=$(BUILD) $(CUDA_TWIN)
+
 # What nvcc makes of all device code. Skipped, loudly and counted, where there is none; deps-cuda installs it.
 CUDA_NVCC := $(BUILD)/cuda/nvidia/cu13/bin/nvcc
 NVCC      ?= $(or $(shell command -v nvcc 2>/dev/null),$(wildcard $(CUDA_NVCC)),nvcc)
@@ -71,4 +75,4 @@ $(CUDA_NVCC): tests/cuda/requirements.txt | $(VENV)
 check-cuda: $(CUDA_GEN)/stamp
 	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda -I codegen_templates/c -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
 
-.PHONY: check-emulate check-cuda-kernels check-cuda-races check-cuda deps-cuda
+.PHONY: check-emulate check-cuda-kernels check-cuda-races check-cuda-barriers check-cuda deps-cuda
