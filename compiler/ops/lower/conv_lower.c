@@ -186,7 +186,7 @@ static int place_taps(Lower *lower, const Node *node, Conv *c)
 }
 
 /* Weights as rows: [output][tap][input]. */
-static void place_rows(Lower *lower, const Value *constant, int64_t outputs, int64_t inputs, int64_t taps, Operand *w)
+static Operand place_rows(Lower *lower, const Value *constant, int64_t outputs, int64_t inputs, int64_t taps)
 {
     const int64_t dim[3] = {outputs, taps, inputs};
     const float  *from = const_aligned(lower->arena, constant);
@@ -196,7 +196,7 @@ static void place_rows(Lower *lower, const Value *constant, int64_t outputs, int
         for (int64_t i = 0; i < inputs; i++)
             for (int64_t t = 0; t < taps; t++)
                 to[(o * taps + t) * inputs + i] = from[(o * inputs + i) * taps + t];
-    *w = lower_weight(lower, to, DTYPE_F32, 3, dim, constant->name);
+    return lower_weight(lower, to, DTYPE_F32, 3, dim, constant->name);
 }
 
 /* Places weights of a convolution with few outputs: [output][tap][input]. The input must be contiguous: it is if it is
@@ -208,7 +208,7 @@ static bool place_dot(Lower *lower, const Node *node, Conv *c, int64_t taps)
     if (!constant || c->before || c->groups != 1 || c->outputs > FEW_OUTPUTS || c->inputs < STRAIGHT ||
         c->window.dilation[c->window.naxes - 1] != 1 || (c->x.rank && !is_gapless(&c->x, c->inputs)))
         return false;
-    place_rows(lower, constant, c->outputs, c->inputs, taps, &c->w);
+    c->w = place_rows(lower, constant, c->outputs, c->inputs, taps);
     c->dot = true;
     return true;
 }
@@ -220,7 +220,7 @@ static bool place_on_device(Lower *lower, const Node *node, Conv *c, int64_t tap
 
     if (lower->program->language != LANGUAGE_DEVICE || !constant)
         return false;
-    place_rows(lower, constant, c->groups * c->outputs, c->inputs, taps, &c->w);
+    c->w = place_rows(lower, constant, c->groups * c->outputs, c->inputs, taps);
     c->rows = true;
     return true;
 }

@@ -31,8 +31,10 @@ bool winograd_pays(const ConvShape *shape)
            shape->outputs >= LEAST_CHANNELS;
 }
 
-/* At most `most` tiles together, in groups that are even; of an image whose extents are bounds, in groups that the
- * register tiles of all targets divide well, since the kernel cuts the last group of each image by itself. */
+/* The number of tiles that are transformed together, at most `most`. Constant extents make even groups. Where extents
+ * are bounds, the tiles of the last group are known while running only, and the kernel computes no more than these; so
+ * full groups are multiples of what the register tiles of all targets divide well. Example: 196 tiles, at most 64: four
+ * groups of 49, or groups of 56. */
 static int64_t group_of(const ConvShape *shape, int64_t tiles, int64_t most)
 {
     enum { FEW = 4, MANY = 28 };
