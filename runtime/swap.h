@@ -1,22 +1,24 @@
-/* swap.h - weights from a file, for code generated with --weights=swap: include it, open the file once, pass
- * occ_swap_load, occ_swap_wait and the loader as the model's load, wait and load_context. For Linux, compiled with
- * _GNU_SOURCE; elsewhere threads read through the page cache. Allocates nothing after it is open. Link with -pthread.
+/* swap.h - a loader of weights from a file, for code generated with --weights=swap. Include it, open the file once, and
+ * pass occ_swap_load, occ_swap_wait and the loader as the model's load, wait and load_context. It is made for Linux and
+ * compiled with _GNU_SOURCE; on other POSIX systems, threads read through the page cache. It allocates nothing once it
+ * is open. Link with -pthread.
  *
  *     static occ_swap swap;
  *     int error = occ_swap_open(&swap, path, NET_WEIGHTS_ID); (0, or an errno negated)
- *     memory.arena = occ_swap_memory(NET_ARENA_SIZE); (pages that a disk fills fast)
+ *     memory.arena = occ_swap_memory(NET_ARENA_SIZE); (huge pages, which a disk fills fast)
  *     memory.load = occ_swap_load, memory.wait = occ_swap_wait, memory.load_context = &swap;
  *     ... runs ...
  *     occ_swap_close(&swap);
  *
- * One loader serves one run at a time. What is read does not stay in the page cache, whose pages would be charged to
- * the program: they are what a budget is meant to save. A load is cut into pieces of at most 1 MiB, which begin in
- * order and are told as ended in order; a ticket is the number of pieces begun up to its last.
+ * One loader serves one run at a time. The bytes that it reads do not stay in the page cache: the system would charge
+ * the cache's pages to the program, and a memory budget would save nothing. A load is cut into pieces of at most 1 MiB.
+ * Pieces are begun in order and reported as ended in order. The ticket of a load is the number of all pieces begun
+ * up to its last one: a load of 2.5 MiB counts 3 further.
  *
  *     piece   0 ......... ended ............ begun        (mod OCC_SWAP_PIECES)
- *             told        on their way       free
+ *             reported    in flight          free
  *
- * The first piece that fails fails all after it, until everything begun was waited for; then loads may be tried
+ * When a piece fails, all pieces after it fail, too, until every piece in flight has ended. Then loads may be tried
  * again. */
 #ifndef OCC_SWAP_FILE_H
 #define OCC_SWAP_FILE_H
@@ -27,7 +29,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------ loads */
 
-/* Returns when the oldest piece on its way has ended. */
+/* Returns when the oldest piece in flight has ended; notes the number and the error of the first piece that failed. */
 static inline void occ_swap_oldest(occ_swap *swap)
 {
     occ_swap_piece *piece = &swap->piece[swap->ended % OCC_SWAP_PIECES];
@@ -49,7 +51,7 @@ static inline void occ_swap_oldest(occ_swap *swap)
     swap->ended++;
 }
 
-/* Returns when pieces up to `count` have ended. */
+/* Returns when the pieces below number `count` have ended; adds the time to `waited`. */
 static inline void occ_swap_end(occ_swap *swap, int64_t count)
 {
     int64_t start;
@@ -62,7 +64,8 @@ static inline void occ_swap_end(occ_swap *swap, int64_t count)
     swap->waited += occ_swap_now() - start;
 }
 
-/* Begins the next piece. */
+/* Begins the next piece: hands it to a thread or to the ring, or reads it here. If all entries are in flight, the
+ * oldest piece must end first. */
 static inline void occ_swap_begin(occ_swap *swap, int64_t from, int64_t bytes, char *to)
 {
     occ_swap_piece *piece;
@@ -88,7 +91,8 @@ static inline void occ_swap_begin(occ_swap *swap, int64_t from, int64_t bytes, c
     piece->ended = (uint32_t)swap->begun;
 }
 
-/* The file is as long as it was; asked when nothing is on its way, that is, as a run begins. */
+/* Is the file as long as at opening? Asked only while no piece is in flight, that is, as a run begins. Returns 0 or an
+ * errno negated; -ESTALE: it is not. */
 static inline int occ_swap_same(const occ_swap *swap)
 {
     struct stat status;
@@ -99,7 +103,7 @@ static inline int occ_swap_same(const occ_swap *swap)
 }
 
 /* Begins to read bytes [from, from + bytes) of the file to `to`. Returns a ticket, or an errno negated: -EINVAL where
- * the file has no such bytes, -ESTALE where it has changed its size, that of an earlier load that failed. */
+ * the file has no such bytes, -ESTALE where its size has changed, or the error of an earlier load that failed. */
 static inline int64_t occ_swap_load(void *context, int64_t from, int64_t bytes, void *to)
 {
     occ_swap *swap = (occ_swap *)context;
@@ -127,7 +131,8 @@ static inline int64_t occ_swap_load(void *context, int64_t from, int64_t bytes, 
     return swap->begun;
 }
 
-/* Returns when that load and all begun before it have ended: 0 if all their bytes are there, or an errno negated. */
+/* Returns when the load of that ticket and all loads begun before it have ended: 0 if all their bytes are there, else
+ * an errno negated. */
 static inline int occ_swap_wait(void *context, int64_t ticket)
 {
     occ_swap *swap = (occ_swap *)context;
@@ -140,7 +145,7 @@ static inline int occ_swap_wait(void *context, int64_t ticket)
 
 /* ------------------------------------------------------------------------------------------------- open and close */
 
-/* Ends the threads; nothing else is on its way. */
+/* Ends the threads, by one piece without a destination for each. No other piece is in flight. */
 static inline void occ_swap_stop(occ_swap *swap)
 {
     for (int i = 0; i < swap->threads; i++)
@@ -151,7 +156,7 @@ static inline void occ_swap_stop(occ_swap *swap)
     swap->threads = 0;
 }
 
-/* Waits for what is on its way; its errors are nobody's. */
+/* Closes the loader. Waits for the pieces in flight; their errors are not reported. */
 static inline void occ_swap_close(occ_swap *swap)
 {
     occ_swap_end(swap, swap->begun);
@@ -168,7 +173,8 @@ static inline void occ_swap_close(occ_swap *swap)
     swap->file = swap->direct = -1;
 }
 
-/* A first read, here and now; what it finds there tells whether the file may be read so. */
+/* Reads the header at once, to see whether the present treatment of the page cache works. Returns 0 or an errno
+ * negated. */
 static inline int occ_swap_try(occ_swap *swap, unsigned char *header)
 {
     occ_swap_piece *piece = &swap->piece[0];
@@ -182,7 +188,8 @@ static inline int occ_swap_try(occ_swap *swap, unsigned char *header)
 }
 
 #ifdef OCC_SWAP_LINUX
-/* Opens the file once more, to be read past the page cache. Returns 0 or an errno negated; -EINVAL: that cannot be. */
+/* Opens the file a second time, for reads past the page cache (O_DIRECT). Returns 0 or an errno negated; -EINVAL: the
+ * file's alignment is not supported. */
 static inline int occ_swap_direct(occ_swap *swap, const char *path)
 {
     struct stat  plain, direct;
@@ -192,7 +199,7 @@ static inline int occ_swap_direct(occ_swap *swap, const char *path)
     if (swap->direct < 0)
         return -errno;
     if (fstat(swap->file, &plain) || fstat(swap->direct, &direct) || plain.st_ino != direct.st_ino)
-        return -ESTALE; /* another file has taken its name */
+        return -ESTALE; /* the path names another file by now */
     swap->align = OCC_SWAP_HEADER;
 #ifdef STATX_DIOALIGN
     if (!statx(swap->direct, "", AT_EMPTY_PATH, STATX_DIOALIGN, &status) && (status.stx_mask & STATX_DIOALIGN)) {
@@ -207,7 +214,8 @@ static inline int occ_swap_direct(occ_swap *swap, const char *path)
 }
 #endif
 
-/* The first treatment of the page cache, from `cache` on, under which the header can be read. */
+/* Finds the first treatment of the page cache, from `cache` on, under which the header can be read. Returns 0 or an
+ * errno negated. */
 static inline int occ_swap_choose_cache(occ_swap *swap, const char *path, int cache, unsigned char *header)
 {
     for (;; cache++) {
@@ -231,7 +239,8 @@ static inline int occ_swap_choose_cache(occ_swap *swap, const char *path, int ca
     }
 }
 
-/* The first who can read, from `way` on. header: what was read; `again`: room for as much. */
+/* Finds the first way of reading, from `way` on, that works. The ring must read the same header once more. header: the
+ * bytes read already; again: room for as many. */
 static inline void occ_swap_choose_way(occ_swap *swap, occ_swap_way way, const unsigned char *header,
                                        unsigned char *again)
 {
@@ -261,7 +270,7 @@ static inline uint64_t occ_swap_u64(const unsigned char *at)
     return value;
 }
 
-/* What the first bytes say: magic, 32 bytes that name the model, the weights' id, bytes of the file. */
+/* Checks the header: 8 bytes of magic, 32 bytes that name the model, the weights' id, the file's size in bytes. */
 static inline int occ_swap_check(const occ_swap *swap, const unsigned char *header, uint64_t id)
 {
     if (memcmp(header, "occswap1", 8))
@@ -282,7 +291,7 @@ static inline int occ_swap_begin_file(occ_swap *swap, const char *path, uint64_t
         return -errno;
     swap->size = status.st_size;
 #ifdef POSIX_FADV_RANDOM
-    (void)posix_fadvise(swap->file, 0, 0, POSIX_FADV_RANDOM); /* nothing is read ahead that nobody asked for */
+    (void)posix_fadvise(swap->file, 0, 0, POSIX_FADV_RANDOM); /* no readahead: loads are all that is needed */
 #endif
     error = swap->size < OCC_SWAP_HEADER ? -EBADMSG : occ_swap_choose_cache(swap, path, (int)cache, header);
     if (!error)
@@ -292,9 +301,9 @@ static inline int occ_swap_begin_file(occ_swap *swap, const char *path, uint64_t
     return error;
 }
 
-/* Opens a file of weights. `way` and `cache`: what is tried first. Returns 0, or an errno negated, and then nothing
- * is open: -EBADMSG, it is no file of weights; -ESTALE, it has those of another model; -ENODATA, a part of it is
- * missing. */
+/* Opens a file of weights. `way` and `cache` are tried first, then those after them. Returns 0, or an errno negated;
+ * then nothing is open. -EBADMSG: this is no file of weights; -ESTALE: the weights are another model's; -ENODATA: the
+ * file is cut short. */
 static inline int occ_swap_open_as(occ_swap *swap, const char *path, uint64_t id, occ_swap_way way,
                                    occ_swap_cache cache)
 {
@@ -316,8 +325,9 @@ static inline int occ_swap_open_as(occ_swap *swap, const char *path, uint64_t id
     return error;
 }
 
-/* Threads read while others compute. Where there is one processor they would only take it from each other, and with
- * OCC_SWAP_INLINE there shall be none. */
+/* Opens a file of weights in the way that suits the machine: threads read while others compute. On one processor,
+ * threads would only take it from the thread that computes, and OCC_SWAP_INLINE forbids them; then io_uring is tried
+ * first. */
 static inline int occ_swap_open(occ_swap *swap, const char *path, uint64_t id)
 {
     return occ_swap_open_as(swap, path, id,
@@ -325,8 +335,8 @@ static inline int occ_swap_open(occ_swap *swap, const char *path, uint64_t id)
                             OCC_SWAP_DIRECT);
 }
 
-/* How it reads, in words: "threads, direct". Once a load was not aligned as reads past the page cache must be, these
- * are direct in parts: what is left of it goes through the cache and is dropped there. */
+/* The way of reading, in words: "threads, direct". "In parts": the address, offset or size of some load was not aligned
+ * as O_DIRECT needs; its unaligned remainder went through the page cache and was dropped there. */
 static inline const char *occ_swap_how(const occ_swap *swap)
 {
     static const char *const words[3][4] = {

@@ -1,6 +1,7 @@
-/* swap_memory.h - memory for an arena that weights are read into: a disk fills 2 MiB pages two to three times as fast
- * as touched pages of 4 KiB, and those faster than untouched ones. Whole pieces of 2 MiB are huge where the system
- * allows it, the rest is small, so that no more is taken than was asked for. */
+/* swap_memory.h - memory for an arena into which weights are read. A disk fills pages of 2 MiB two to three times as
+ * fast as touched pages of 4 KiB, and touched pages faster than untouched ones. Each whole 2 MiB of the memory is a
+ * huge page where the system allows it; the remainder is small pages, so that no more memory is taken than was asked
+ * for. */
 #ifndef OCC_SWAP_MEMORY_H
 #define OCC_SWAP_MEMORY_H
 
@@ -11,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { OCC_SWAP_HUGE = 2 << 20 }; /* bytes of a huge page, and what memory is aligned to */
+enum { OCC_SWAP_HUGE = 2 << 20 }; /* bytes of a huge page; memory begins at a multiple of it */
 
 static inline size_t occ_swap_whole(int64_t bytes)
 {
@@ -19,7 +20,7 @@ static inline size_t occ_swap_whole(int64_t bytes)
 }
 
 #ifdef MADV_HUGEPAGE
-/* `bytes` bytes (at least 1) of zeros at a multiple of 2 MiB, or NULL. */
+/* Returns `bytes` bytes (at least 1) of zeros at a multiple of 2 MiB, or NULL. */
 static inline void *occ_swap_memory(int64_t bytes)
 {
     size_t         size = occ_swap_whole(bytes), huge = OCC_SWAP_HUGE, before, whole = size & ~(huge - 1);
@@ -47,8 +48,8 @@ static inline void occ_swap_memory_free(void *memory, int64_t bytes)
         (void)munmap(memory, occ_swap_whole(bytes));
 }
 
-/* Gives bytes [from, to) of the memory back to the system, as far as they make whole pages: of 2 MiB, behind the last
- * such page of 4 KiB. They are zeros afterwards. Returns the bytes given back. */
+/* Gives bytes [from, to) of the memory back to the system and returns how many were given back. Only whole pages are:
+ * of 2 MiB, and of 4 KiB behind the memory's last whole 2 MiB. The bytes given back read as zeros afterwards. */
 static inline int64_t occ_swap_trim(void *memory, int64_t bytes, int64_t from, int64_t to)
 {
     int64_t huge = OCC_SWAP_HUGE, whole = bytes & -huge, end = to >= whole ? whole : to & -huge;
@@ -63,8 +64,8 @@ static inline int64_t occ_swap_trim(void *memory, int64_t bytes, int64_t from, i
     return given;
 }
 
-/* One line of /proc/self/smaps; `in`: whether the mapping that it speaks of holds `memory`. Returns the kB in huge
- * pages that it tells of that mapping, or -1. */
+/* Reads one line of /proc/self/smaps. `in`: does the line belong to the mapping that holds `memory`? Returns the kB of
+ * that mapping in huge pages where the line tells them, else -1. */
 static inline int64_t occ_swap_line(const char *line, const void *memory, int *in)
 {
     char    *end;
@@ -77,7 +78,7 @@ static inline int64_t occ_swap_line(const char *line, const void *memory, int *i
     return *in && !strncmp(line, "AnonHugePages:", 14) ? (int64_t)strtoll(line + 14, &end, 10) : -1;
 }
 
-/* Bytes in huge pages of the mapping that `memory` lies in; -1: the system does not say. */
+/* Returns how many bytes of the mapping that holds `memory` are in huge pages; -1: the system does not tell. */
 static inline int64_t occ_swap_huge(const void *memory)
 {
     char    line[128], block[1024];

@@ -1,12 +1,12 @@
-/* swap_ring.h - loads by an io_uring of the loader's own, which the thread that computes drives: it asks for pieces as
- * loads begin and looks at what has ended as it waits. System calls as they are, no library. Linux only. */
+/* swap_ring.h - loads by an io_uring of the loader's own. The thread that computes drives it: it enqueues a request for
+ * each piece that begins, and looks for completions when it waits. Plain system calls, no library. Linux only. */
 #ifndef OCC_SWAP_RING_H
 #define OCC_SWAP_RING_H
 
 #include "swap_piece.h"
 
 #ifdef OCC_SWAP_LINUX
-/* Puts a request for the rest of piece `number` where the kernel will find it. */
+/* Enqueues a request for the rest of piece `number`; occ_swap_enter tells the kernel. */
 static inline void occ_swap_ask(occ_swap *swap, int64_t number)
 {
     occ_swap_ring       *ring = &swap->ring;
@@ -26,7 +26,8 @@ static inline void occ_swap_ask(occ_swap *swap, int64_t number)
     __atomic_store_n(ring->sq_tail, tail + 1, __ATOMIC_RELEASE);
 }
 
-/* Tells the kernel of the requests and, `least` 1, returns once one has ended. */
+/* Tells the kernel of the enqueued requests. least = 1: returns after a completion. Pieces whose requests the kernel
+ * refuses are read here, at once. */
 static inline void occ_swap_enter(occ_swap *swap, unsigned least)
 {
     occ_swap_ring *ring = &swap->ring;
@@ -44,7 +45,7 @@ static inline void occ_swap_enter(occ_swap *swap, unsigned least)
         }
     }
     ring->refused |= ring->filled > 0;
-    for (; ring->filled; ring->filled--) { /* what it refuses is read here */
+    for (; ring->filled; ring->filled--) { /* takes refused requests back, the last one first */
         unsigned        tail = *ring->sq_tail - 1;
         int64_t         number = (int64_t)ring->sqe[tail & *ring->sq_mask].user_data;
         occ_swap_piece *piece = &swap->piece[number % OCC_SWAP_PIECES];
@@ -55,7 +56,7 @@ static inline void occ_swap_enter(occ_swap *swap, unsigned least)
     }
 }
 
-/* Looks at what has ended; what came short is asked for again. Returns how many requests had. */
+/* Takes in the completions. A piece that is not complete is requested again. Returns the number of completions. */
 static inline int occ_swap_reap(occ_swap *swap)
 {
     occ_swap_ring *ring = &swap->ring;
@@ -77,7 +78,7 @@ static inline int occ_swap_reap(occ_swap *swap)
     return count;
 }
 
-/* Returns when something more has ended, or for no reason. */
+/* Takes in completions; waits for one if there are none yet. The caller checks its own piece and calls again. */
 static inline void occ_swap_ring_wait(occ_swap *swap)
 {
     int reaped = occ_swap_reap(swap);
@@ -98,7 +99,8 @@ static inline void occ_swap_ring_stop(occ_swap_ring *ring)
     ring->file = -1;
 }
 
-/* The pointers into what the kernel shares; -1: it does not. */
+/* Maps the memory that the kernel shares and sets the pointers into it. Returns 0, or -1 if the kernel does not map
+ * it. */
 static inline int occ_swap_ring_map(occ_swap_ring *ring, const struct io_uring_params *params)
 {
     size_t requests = params->sq_off.array + params->sq_entries * sizeof(uint32_t);
@@ -121,12 +123,12 @@ static inline int occ_swap_ring_map(occ_swap_ring *ring, const struct io_uring_p
     ring->cq_mask = (unsigned *)(void *)(map + params->cq_off.ring_mask);
     ring->cqe = (struct io_uring_cqe *)(void *)(map + params->cq_off.cqes);
     ring->sqe = (struct io_uring_sqe *)ring->entries;
-    for (uint32_t i = 0; i < params->sq_entries; i++) /* request i stands in entry i */
+    for (uint32_t i = 0; i < params->sq_entries; i++) /* request i is always in entry i */
         ((uint32_t *)(void *)(map + params->sq_off.array))[i] = i;
     return 0;
 }
 
-/* Returns 0, or -1 where there is no io_uring, or none that this knows how to use. */
+/* Sets the ring up. Returns 0, or -1 where the system has no io_uring, or one too old for a single mapping. */
 static inline int occ_swap_ring_start(occ_swap_ring *ring)
 {
     struct io_uring_params params;

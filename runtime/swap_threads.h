@@ -1,11 +1,12 @@
-/* swap_threads.h - loads by threads that take pieces as they are begun. One counter tells them of pieces, one word in
- * each piece tells of its end; who waits looks at it for a while before it sleeps. No lock. */
+/* swap_threads.h - loads by threads, which take pieces in the order in which they are begun. The counter `offered`
+ * tells the threads of new pieces; the word `ended` of a piece tells the thread that computes of its end. Waiting
+ * threads poll for a while before they sleep. No lock. */
 #ifndef OCC_SWAP_THREADS_H
 #define OCC_SWAP_THREADS_H
 
 #include "swap_piece.h"
 
-/* Look number `i` of a thread that waits. */
+/* Pauses after poll number `i` of a waiting thread. */
 static inline void occ_swap_pause(int i)
 {
     if (i >= OCC_SWAP_PATIENCE && i % 16 == 0)
@@ -17,7 +18,7 @@ static inline void occ_swap_pause(int i)
 #endif
 }
 
-/* Sleeps while *word is `seen`; may return for no reason. */
+/* Sleeps while *word is `seen`. May return early, so the caller checks the word again. */
 static inline void occ_swap_sleep(uint32_t *word, uint32_t seen)
 {
 #ifdef OCC_SWAP_LINUX
@@ -39,8 +40,8 @@ static inline void occ_swap_wake(uint32_t *word)
 #endif
 }
 
-/* Returns when *word is no longer `seen`: look, let others run, sleep. sleepers: the other side reads it after it
- * changed the word. */
+/* Returns when *word is no longer `seen`: polls, yields the processor, sleeps. *sleepers counts the threads that sleep:
+ * whoever changes the word reads it afterwards and wakes one. */
 static inline void occ_swap_until(const occ_swap *swap, uint32_t *word, uint32_t seen, uint32_t *sleepers)
 {
     for (int i = 0; i < swap->spins; i++) {
@@ -54,7 +55,7 @@ static inline void occ_swap_until(const occ_swap *swap, uint32_t *word, uint32_t
     __atomic_sub_fetch(sleepers, 1, __ATOMIC_SEQ_CST);
 }
 
-/* The next piece that nobody took. */
+/* Takes the next piece and returns its number; waits while there is none. */
 static inline uint32_t occ_swap_take(occ_swap *swap)
 {
     uint32_t taken = __atomic_load_n(&swap->taken, __ATOMIC_RELAXED);
@@ -95,7 +96,8 @@ static inline void occ_swap_offer(occ_swap *swap)
         occ_swap_wake(&swap->offered);
 }
 
-/* Starts as many threads as it can; signals are for others. Returns how many. */
+/* Starts up to OCC_SWAP_THREAD_COUNT threads and returns how many run. All signals are blocked in them: the program's
+ * own threads handle those. */
 static inline int occ_swap_start(occ_swap *swap)
 {
     sigset_t all, before;
