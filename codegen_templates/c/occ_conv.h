@@ -6,7 +6,7 @@
 #include "occ_image.h"
 #include "occ_tile.h"
 
-#define OCC_CONV_TAPS 16 /* across, at most, for tiles at the edges of an image */
+#define OCC_CONV_TAPS 16 /* the widest window whose edge tiles are computed tap by tap */
 
 /* One convolution: its operands and geometry. Axes are depth, height, width; strides in elements. */
 typedef struct occ_conv {
@@ -15,23 +15,23 @@ typedef struct occ_conv {
     int64_t      batch, inputs, outputs, in[3], out[3];
     int64_t      xbatch, xchannel, xaxis[3], ybatch, ychannel, yaxis[3];
     int64_t      kernel[3], stride[3], dilation[3], pad[3];
-    int64_t      pixel[5]; /* number of the first output pixel, and steps of it between images, planes, rows, columns */
+    int64_t      pixel[5]; /* number of the first output pixel, and its steps between images, planes, rows, columns */
     const occ_fused *fused;
     occ_expr         e;
-    const float     *next; /* the weights that are fetched in advance */
-    int64_t          skip; /* elements between the last panel and the weights that follow it */
+    const float     *next; /* the weights to prefetch */
+    int64_t          skip; /* elements between the end of a panel and the weights to prefetch after it */
     int64_t          pace;
 } occ_conv;
 
-/* A block of output channels that one tile covers: the first, its weights, elements between rows of the panel and
- * between panels, and the lanes of the last vector that have weights, and that are stored. */
+/* A block of output channels that one tile covers: its first channel, elements from row to row of a panel and from
+ * panel to panel, the weights, its vectors, and the lanes of the last vector that have weights and that are stored. */
 typedef struct occ_conv_block {
     int64_t      channel, pitch, panel;
     const float *w;
     int          vectors, lanes, stored;
 } occ_conv_block;
 
-/* The taps of one axis that lie inside the input at output position `at`. */
+/* The taps of one axis that are inside the input, for output position `at`. */
 OCC_HOT occ_taps occ_conv_taps(const occ_conv *g, int axis, int64_t at)
 {
     const int64_t begin = at * g->stride[axis] - g->pad[axis], dilation = g->dilation[axis];
@@ -42,7 +42,7 @@ OCC_HOT occ_taps occ_conv_taps(const occ_conv *g, int axis, int64_t at)
     return t;
 }
 
-/* Output positions first <= p < last of one axis see every tap. */
+/* The output positions first <= p < last of one axis that see every tap. */
 OCC_HOT occ_taps occ_conv_interior(const occ_conv *g, int axis)
 {
     const int64_t reach = g->in[axis] + g->pad[axis] - (g->kernel[axis] - 1) * g->dilation[axis];
@@ -81,7 +81,7 @@ OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, const occ_window *window
 OCC_HOT int64_t occ_conv_rest(int64_t outputs, int vectors)
 {
     const int64_t wide = vectors * OCC_W, tail = outputs % OCC_PANEL;
-    const int     three = tail > 2 * OCC_W && tail <= 3 * OCC_W && wide <= OCC_PANEL; /* vectors that divide badly */
+    const int     three = tail > 2 * OCC_W && tail <= 3 * OCC_W && wide <= OCC_PANEL; /* three divide a panel badly */
     return three ? tail : outputs % wide;
 }
 
@@ -109,7 +109,7 @@ OCC_HOT int occ_conv_is_flat(const occ_image *x_at, const occ_image *y_at, const
     return still && inside && rows && planes;
 }
 
-/* The operands and geometry; the expression is the caller's. */
+/* Gathers operands and geometry; the caller sets the expression. */
 OCC_HOT occ_conv occ_conv_make(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                                const occ_image *y_at, const occ_window *window, int64_t groups, const occ_fused *fused,
                                int64_t pace, int flat)
@@ -150,7 +150,7 @@ OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, 
 {
     const int64_t down = g->stride[1] * g->xaxis[1], across = g->stride[2] * g->xaxis[2];
     const int64_t tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2];
-    const int     joined = g->xchannel == 1 && step == g->inputs; /* the taps of a row follow each other in x as in w */
+    const int     joined = g->xchannel == 1 && step == g->inputs; /* a row's taps are consecutive in x, as in w */
     const int64_t runs = joined ? 1 : t.last - t.first, depth = joined ? (t.last - t.first) * g->inputs : g->inputs;
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
@@ -193,7 +193,7 @@ OCC_HOT int64_t occ_conv_pixel(const occ_conv *g, int64_t image, int64_t z, int6
     return g->pixel[0] + image * g->pixel[1] + z * g->pixel[2] + r * g->pixel[3] + c * g->pixel[4];
 }
 
-/* The tile's results: expression, then store. `pixel` is the number of the first one. */
+/* Applies the expression to the sums of a tile and stores the results. `pixel` is the number of the first pixel. */
 OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const occ_vf *acc, float *y, int64_t pixel,
                             int rows, int columns)
 {
@@ -250,8 +250,9 @@ OCC_HOT void occ_conv_start(const occ_conv *g, const occ_conv_block *b, occ_vf *
     }
 }
 
-/* One tile of rows x columns pixels (literals), the first at plane z, row r, column c of an image. Taps d, h and t are
- * seen by all of it; at an edge (literal, as c is then) t is ignored and each column takes the taps that it sees. */
+/* One tile of rows x columns pixels (literals), the first at plane z, row r, column c of an image. All pixels see the
+ * taps d and h. They see the taps t across; at an edge (literal; c is then, too) t is ignored, and each column takes
+ * the taps that it sees. */
 OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
                            occ_taps d, occ_taps h, occ_taps t, int edge, int rows, int columns)
 {
@@ -269,7 +270,7 @@ OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, 
     occ_conv_store(g, b, acc, y, occ_conv_pixel(g, image, z, r, c), rows, columns);
 }
 
-/* The weights of a tile's channels: `count` of them (1 to 4 vectors) from `from` on. */
+/* The block of `count` channels (1 to 4 vectors) from `from` on. */
 OCC_HOT occ_conv_block occ_conv_block_of(const occ_conv *g, int64_t group, int64_t from, int64_t count)
 {
     const int64_t  depth = g->kernel[0] * g->kernel[1] * g->kernel[2] * g->inputs, tail = g->outputs % OCC_PANEL;

@@ -1,4 +1,4 @@
-/* occ_conv_q.h - tiles of convolutions of 8-bit integers with constant weights, and how they cover images of literal
+/* occ_conv_q.h - tiles of convolutions of 8-bit integers with constant weights, and how tiles cover images of literal
  * geometry. Knows nothing of ONNX's padding modes. */
 #ifndef OCC_CONV_Q_H
 #define OCC_CONV_Q_H
@@ -6,7 +6,7 @@
 #include "occ_conv.h"
 #include "occ_put.h"
 
-/* Vectors across a tile, and pixels down it for 1, 2, 3 and 4 vectors. */
+/* The size of a tile: vectors of channels across, and pixels down for 1, 2, 3 and 4 vectors. */
 #if OCC_W == 16
 #define OCC_Q_VECTORS 2
 #define OCC_Q_ROWS(vectors) OCC_TILE_ROWS(vectors)
@@ -18,7 +18,7 @@
 #define OCC_Q_ROWS(vectors) ((vectors) == 1 ? 8 : (vectors) == 2 ? 6 : 2)
 #endif
 
-/* A convolution of bytes as its step gives it. */
+/* The parameters of a convolution of bytes, as its step passes them. */
 typedef struct occ_q_form {
     occ_window window;
     int64_t    groups, xzero, yzero;
@@ -27,25 +27,25 @@ typedef struct occ_q_form {
     int64_t    kept;  /* 1: the widened weights of a block are in the scratch, too */
 } occ_q_form;
 
-/* One convolution. */
+/* One convolution with its operands. */
 typedef struct occ_conv_q {
-    occ_conv       g; /* geometry, strides in elements, and the expression; operands are here */
+    occ_conv       g; /* geometry, strides in elements, and the expression; its operands x, w, y are unused */
     const uint8_t *x;
-    const int32_t *w; /* lanes of four weights */
+    const int32_t *w; /* four weights in each lane */
     const int32_t *bias, *sums;
     void          *y;
-    int32_t        zero, flip; /* what padding holds; xor-ed to every four bytes of x */
+    int32_t        zero, flip; /* value of padding; xor-ed to every four bytes of x */
     int32_t        yzero;
 } occ_conv_q;
 
-/* What is always literal: how the dot product meets x (occ_dot.h), and how results are stored. */
+/* Parameters that are literal in every call: how the dot product reads x (occ_dot.h), and how results are stored. */
 typedef struct occ_q_how {
     int        is_signed, kind;
     occ_fn_put put;
 } occ_q_how;
 
-/* A block of output channels: the first, its weights, lanes between rows of them, lanes that are there and that are
- * stored. */
+/* A block of output channels: its first channel, lanes from one row of weights to the next, the weights, lanes that
+ * have weights, and lanes whose results are stored. */
 typedef struct occ_q_block {
     int64_t        channel, pitch;
     const int32_t *w;
@@ -125,7 +125,7 @@ OCC_HOT void occ_q_outside(const occ_conv_q *q, occ_q_how how, const occ_q_block
     }
 }
 
-/* One row of taps at a tile whose columns all see the taps t. */
+/* Adds one row of taps to a tile whose columns all see the taps t. */
 OCC_HOT void occ_q_taps(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
                         const int32_t *w, occ_taps t, int columns)
 {
@@ -137,7 +137,8 @@ OCC_HOT void occ_q_taps(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
         occ_q_run(q, how, b, acc, x + n * step, across, w + n * tap, each, columns);
 }
 
-/* The same at a tile at column `at` (literal) some of whose columns miss taps. */
+/* Adds one row of taps to an edge tile at column `at` (literal), some of whose columns miss taps: for these the tap
+ * outside reads the zero point. */
 OCC_HOT void occ_q_taps_edge(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
                              const int32_t *w, int64_t at, int columns)
 {
@@ -199,7 +200,7 @@ OCC_HOT void occ_q_fill(occ_vi *acc, const occ_vi *start, int vectors, int colum
     }
 }
 
-/* The tile's results. `pixel` is the number of the first one. */
+/* Applies the expression to the sums of a tile and stores the results. `pixel` is the number of the first pixel. */
 OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_vi *acc, int64_t y,
                          int64_t pixel, int columns)
 {
@@ -224,8 +225,8 @@ OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *
     }
 }
 
-/* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. All of it sees the taps d, h and t;
- * at an edge (literal, as c is then) each column sees its own instead of t. */
+/* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. All pixels see the same taps of depth
+ * and height. They see the taps t across; at an edge (literal; c is then, too) t is what any column may see. */
 OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
                         int64_t c, occ_taps t, int edge, int columns)
 {
@@ -251,7 +252,7 @@ OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
                 occ_conv_pixel(g, image, z, r, c), columns);
 }
 
-/* The weights of the channels from `from` on, of which a tile takes `count`. */
+/* The block of `count` channels from `from` on. */
 OCC_HOT occ_q_block occ_q_block_of(const occ_conv_q *q, int64_t group, int64_t from, int64_t count)
 {
     const int64_t depth = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * ((q->g.inputs + 3) / 4),
@@ -268,7 +269,7 @@ OCC_HOT occ_q_block occ_q_block_of(const occ_conv_q *q, int64_t group, int64_t f
     return b;
 }
 
-/* One pixel of any geometry times a block; one copy of the code for all types of results. */
+/* One pixel of any geometry and one block of channels. One copy of the code serves all types of results. */
 OCC_HOT void occ_q_pixel(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
                          int64_t c)
 {
@@ -293,7 +294,7 @@ OCC_STEP void occ_q_pixel_unsigned(const occ_conv_q *q, const occ_q_block *b, oc
 
 /* ------------------------------------------------------------------------------------------------- literal geometry */
 
-/* One row: a tile at either edge where columns miss taps, and the tiles between. */
+/* One row: tiles at the edges, where columns miss taps, and full tiles between them. */
 OCC_HOT void occ_q_row(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r)
 {
     const occ_conv_cut cut = occ_conv_cut_row(q->g.out[2], OCC_Q_ROWS(b->vectors));
@@ -319,7 +320,7 @@ OCC_HOT void occ_q_row(const occ_conv_q *q, occ_q_how how, const occ_q_block *b,
         occ_q_tile(q, how, b, image, z, r, q->g.out[2] - last, all, 1, last);
 }
 
-/* All channels of one group, `vectors` (literal) at a time, then what is left. */
+/* All channels of one group, `vectors` (literal) vectors at a time, then the remainder. */
 OCC_HOT void occ_q_channels(const occ_conv_q *q, occ_q_how how, int64_t group, int vectors)
 {
     const int64_t wide = vectors * OCC_W, rest = q->g.outputs % wide;

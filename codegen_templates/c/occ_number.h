@@ -1,17 +1,18 @@
-/* occ_number.h - numbers as characters and back, every digit right: sums are of whole numbers as long as it takes.
- * Knows nothing of tensors. */
+/* occ_number.h - conversion between numbers and decimal text, with every digit right: the arithmetic is of whole
+ * numbers of any length. Knows nothing of tensors. */
 #ifndef OCC_NUMBER_H
 #define OCC_NUMBER_H
 
 #include "occ_base.h"
 
-/* A whole number, the lowest 32 bits first, no zero word on top. The longest needed is of 780 digits over 5^1180. */
+/* A whole number: words of 32 bits, the lowest first, the highest not 0. The longest one needed is a number of 780
+ * digits times 2^room over 5^1180. */
 typedef struct occ_big {
     uint32_t word[176];
     int      count;
 } occ_big;
 
-/* x = x by + more */
+/* x = x * by + more */
 OCC_HOT void occ_big_scale(occ_big *x, uint32_t by, uint32_t more)
 {
     uint64_t carry = more;
@@ -24,7 +25,7 @@ OCC_HOT void occ_big_scale(occ_big *x, uint32_t by, uint32_t more)
         x->word[x->count++] = (uint32_t)carry;
 }
 
-/* x = floor(x / by); whether something was left over. */
+/* x = floor(x / by). Was there a remainder? */
 OCC_HOT int occ_big_divide(occ_big *x, uint32_t by)
 {
     uint64_t rest = 0;
@@ -38,7 +39,8 @@ OCC_HOT int occ_big_divide(occ_big *x, uint32_t by)
     return rest != 0;
 }
 
-/* The highest power of a base below 2^32 that is at most base^*times, which it is taken from. */
+/* Returns the highest power of a base below 2^32 that is at most base^*times, and subtracts its exponent from
+ * *times. */
 OCC_HOT uint32_t occ_power_of(uint32_t base, int64_t *times)
 {
     uint32_t power = 1;
@@ -47,14 +49,14 @@ OCC_HOT uint32_t occ_power_of(uint32_t base, int64_t *times)
     return power;
 }
 
-/* x = x base^times */
+/* x = x * base^times */
 OCC_HOT void occ_big_raise(occ_big *x, uint32_t base, int64_t times)
 {
     while (times > 0)
         occ_big_scale(x, occ_power_of(base, &times), 0);
 }
 
-/* x = floor(x / base^times); whether something was left over. */
+/* x = floor(x / base^times). Was there a remainder? */
 OCC_HOT int occ_big_lower(occ_big *x, uint32_t base, int64_t times)
 {
     int lost = 0;
@@ -63,7 +65,7 @@ OCC_HOT int occ_big_lower(occ_big *x, uint32_t base, int64_t times)
     return lost;
 }
 
-/* x = x 2^bits */
+/* x = x * 2^bits */
 OCC_HOT void occ_big_left(occ_big *x, int64_t bits)
 {
     const int words = (int)(bits / 32);
@@ -75,7 +77,7 @@ OCC_HOT void occ_big_left(occ_big *x, int64_t bits)
     x->count += x->count ? words : 0;
 }
 
-/* x = floor(x / 2^bits); whether something was left over. */
+/* x = floor(x / 2^bits). Was there a remainder? */
 OCC_HOT int occ_big_right(occ_big *x, int64_t bits)
 {
     const int words = (int)occ_min(bits / 32, x->count);
@@ -120,7 +122,7 @@ OCC_HOT uint64_t occ_f64_image(double x)
 
 /* ------------------------------------------------------------------------------------------------- numbers to text */
 
-/* Decimal digits of x behind y, no zero before them; where they end. */
+/* Writes the decimal digits of x at y, without leading zeros. Returns where they end. */
 OCC_HOT char *occ_put_digits(char *y, uint64_t x)
 {
     uint64_t unit = 1;
@@ -144,7 +146,8 @@ OCC_HOT int64_t occ_print_i64(int64_t x, char *y)
     return x < 0 ? 1 + occ_print_u64(0 - (uint64_t)x, y + 1) : occ_print_u64((uint64_t)x, y);
 }
 
-/* The eight leading digits of a positive number, rounded half to even; the power of ten of the first in *power. */
+/* Returns the eight leading digits of a positive double, rounded half to even. *power: the power of ten of the first
+ * digit. 0.15 gives 15000000 and -1. image: the bits of the double. */
 OCC_HOT uint64_t occ_leading_digits(uint64_t image, int *power)
 {
     const int field = (int)(image >> 52), two = (field ? field : 1) - 1075;
@@ -170,7 +173,7 @@ OCC_HOT uint64_t occ_leading_digits(uint64_t image, int *power)
     return q / 10;
 }
 
-/* The digits of q, the first at 10^power, as printf's %.8g places them: zeros at the end are left out. */
+/* Writes the digits of q as printf's %.8g does: the first stands for 10^power, and trailing zeros are left out. */
 OCC_HOT char *occ_place_digits(char *y, uint64_t q, int power)
 {
     const int plain = power >= -4 && power < 8;
@@ -210,7 +213,7 @@ OCC_HOT int64_t occ_put_word(char *y, occ_text word)
     return n;
 }
 
-/* As printf's %.8g, eight significant digits at most; NaN, INF and -INF. At most 15 characters. */
+/* Writes x as printf's %.8g does, with eight significant digits at most; or NaN, INF or -INF. At most 15 characters. */
 OCC_HOT int64_t occ_print_f64(double x, char *y)
 {
     const uint64_t image = occ_f64_image(x), size = image & 0x7fffffffffffffffu;
@@ -235,7 +238,7 @@ OCC_HOT int64_t occ_print_f64(double x, char *y)
 
 /* ------------------------------------------------------------------------------------------------- text to numbers */
 
-/* Behind blanks and a sign; whether that was a minus. */
+/* Returns the text behind blanks and a sign. *minus: was the sign a minus? */
 OCC_HOT occ_text occ_read_sign(occ_text x, int *minus)
 {
     while (*x == ' ' || (*x >= '\t' && *x <= '\r'))
@@ -244,7 +247,7 @@ OCC_HOT occ_text occ_read_sign(occ_text x, int *minus)
     return x + (*x == '-' || *x == '+');
 }
 
-/* A digit's value, below 36; 99 for other characters. */
+/* The value of a digit or letter, 0 to 35; 99 for other characters. */
 OCC_HOT int occ_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -252,7 +255,7 @@ OCC_HOT int occ_digit(char c)
     return c >= 'a' && c <= 'z' ? c - 'a' + 10 : c >= 'A' && c <= 'Z' ? c - 'A' + 10 : 99;
 }
 
-/* Whether x begins with a word of small letters, in either case. */
+/* Does x begin with a word of small letters, in either case? */
 OCC_HOT int occ_begins(occ_text x, occ_text word)
 {
     for (; *word; x++, word++)
@@ -261,7 +264,8 @@ OCC_HOT int occ_begins(occ_text x, occ_text word)
     return 1;
 }
 
-/* Decimal digits up to a character that is none; 0 or OCC_ETEXT where there are none or 64 bits do not hold them. */
+/* Reads decimal digits up to the first other character. Returns 0, or OCC_ETEXT where there is no digit or the number
+ * is above 64 bits. */
 OCC_HOT int occ_read_whole(occ_text x, uint64_t *y)
 {
     if (occ_digit(*x) > 9)
@@ -275,7 +279,7 @@ OCC_HOT int occ_read_whole(occ_text x, uint64_t *y)
     return 0;
 }
 
-/* As C's strtoull reads base 10: a minus wraps around. */
+/* Reads as C's strtoull does in base 10: a number after a minus wraps around. */
 OCC_HOT int occ_read_u64(occ_text x, uint64_t *y)
 {
     int minus;
@@ -297,8 +301,9 @@ OCC_HOT int occ_read_i64(occ_text x, int64_t *y)
     return 0;
 }
 
-/* Digits with a point or none: the number is (x + something in [0, 1), above 0 where `lost`) base^*exponent. Digits
- * behind the 780th can only break a tie. Where they end; there were none when *found stays 0. */
+/* Reads digits with or without a point into x and *exponent: the number is (x + r) * base^*exponent, with r in [0, 1)
+ * and above 0 if `lost`. Digits behind the 780th can only break a tie. Returns where the digits end; *found stays 0 if
+ * there are none. */
 OCC_HOT occ_text occ_read_digits(occ_text p, int base, occ_big *x, int64_t *exponent, int *lost, int *found)
 {
     int kept = 0, point = 0;
@@ -319,7 +324,7 @@ OCC_HOT occ_text occ_read_digits(occ_text p, int base, occ_big *x, int64_t *expo
     return p;
 }
 
-/* An exponent behind its letter, if there is one. */
+/* The exponent behind its letter; 0 if there is none. */
 OCC_HOT int64_t occ_read_exponent(occ_text p, char letter)
 {
     int     minus;
@@ -331,7 +336,8 @@ OCC_HOT int64_t occ_read_exponent(occ_text p, char letter)
     return minus ? -n : n;
 }
 
-/* The double nearest to x 2^two (and a little more, where `lost`), ties to even; OCC_ETEXT beyond the largest. */
+/* Rounds (x + r) * 2^two to the nearest double, ties to even; r is in [0, 1), and above 0 if `lost`. Returns 0, or
+ * OCC_ETEXT if the number is beyond the largest double. */
 OCC_HOT int occ_round_big(occ_big *x, int64_t two, int lost, int minus, double *y)
 {
     const int64_t bits = occ_big_bits(x), top = bits - 1 + two;
@@ -354,7 +360,8 @@ OCC_HOT int occ_round_big(occ_big *x, int64_t two, int lost, int minus, double *
     return 0;
 }
 
-/* The same of x 10^ten. */
+/* Rounds (x + r) * 10^ten in the same way. A division by 5^-ten is done behind `room` more bits, so that enough bits of
+ * the quotient are left. */
 OCC_HOT int occ_round_decimal(occ_big *x, int64_t ten, int lost, int minus, double *y)
 {
     const int64_t size = ten + (int64_t)occ_big_bits(x) * 30103 / 100000;
@@ -371,8 +378,9 @@ OCC_HOT int occ_round_decimal(occ_big *x, int64_t ten, int lost, int minus, doub
     return occ_round_big(x, (ten < 0 ? ten : 0) - room, lost, minus, y);
 }
 
-/* As C's strtod reads a number, hexadecimal ones too, what follows it ignored; too small ones become what is nearest.
- * OCC_ETEXT where there is none, and where it is beyond the largest double. */
+/* Reads a number as C's strtod does, hexadecimal ones included; text behind it is ignored. A number too small for a
+ * double becomes the nearest one, 0 or a denormal. Returns 0, or OCC_ETEXT where there is no number or it is beyond the
+ * largest double. */
 OCC_HOT int occ_read_f64(occ_text p, double *y)
 {
     uint64_t image = 0x7ff0000000000000u;

@@ -1,5 +1,5 @@
-/* occ_strip_q.h - convolutions of 8-bit integers for processors that multiply pairs of 16-bit integers: the inputs of a
- * strip of pixels are widened to 16 bits once, then multiplied with all weights. Knows nothing of ONNX's padding
+/* occ_strip_q.h - convolutions of 8-bit integers for processors that multiply pairs of 16-bit integers. The inputs of a
+ * strip of pixels are widened to 16 bits once, and then multiplied with all weights. Knows nothing of ONNX's padding
  * modes. */
 #ifndef OCC_STRIP_Q_H
 #define OCC_STRIP_Q_H
@@ -12,17 +12,18 @@
 #define OCC_STRIPS 0
 #endif
 
-/* The widened inputs of some neighbouring results of a row, [row of taps][2][pixel][fours]: pairs of the even bytes of
- * each four, then pairs of the odd ones. */
+/* A strip: the widened inputs of consecutive results of a row, [row of taps][2][pixel][fours]. Of each four bytes, the
+ * even ones are one pair, in the first half; the odd ones are another, in the second half. */
 typedef struct occ_strip {
     int32_t *pairs;
     int32_t
            *wide; /* weights of a block as pairs, [2][tap][fours][vectors], which all pixels of a strip meet; or NULL */
-    int64_t fours, plane; /* pairs of a pixel, and of all pixels of a row of taps */
-    int64_t step, apart;  /* pixels between results, and pixels of the image between those of the strip */
+    int64_t fours, plane; /* pairs of one pixel, and of all pixels of a row of taps */
+    int64_t step, apart;  /* pixels of the strip between results; pixels of the image between those of the strip */
 } occ_strip;
 
-/* A strip for at most `columns` results. Where there is one tap across, pixels between them are left out. */
+/* A strip for at most `columns` results. Where the window is one tap wide, the pixels that a stride skips are left
+ * out. */
 OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t columns, int widens)
 {
     const int64_t   taps = q->g.kernel[2], step = taps == 1 ? 1 : q->g.stride[2], fours = q->g.inputs / 4;
@@ -35,7 +36,7 @@ OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t co
 
 /* --------------------------------------------------------------------------------------------------------- widening */
 
-/* Widens `fours` groups of four bytes to pairs. */
+/* Widens `fours` groups of four bytes to pairs, the even and the odd ones. */
 OCC_HOT void occ_strip_widen(const occ_strip *s, int32_t *to, const uint8_t *x, int64_t fours, int is_signed)
 {
     int64_t i = 0;
@@ -99,7 +100,7 @@ OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t im
 /* ------------------------------------------------------------------------------------------------------------ tiles */
 
 #if OCC_STRIPS
-/* The even or the odd bytes of four weights in each lane, widened. */
+/* Widens the even or the odd bytes of four weights in each lane. */
 OCC_HOT occ_vi occ_strip_weights(const int32_t *w, int lanes, int odd)
 {
     const occ_vi v = occ_viload(w, lanes);
@@ -153,7 +154,8 @@ OCC_HOT void occ_strip_pairs(const occ_strip *s, const occ_q_block *b, occ_vi *a
 #endif
 }
 
-/* acc += `fours` steps of four inputs; the even ones first, so that a tile and what it meets fit the registers. */
+/* acc += `fours` steps of four inputs. All even bytes are multiplied before the odd ones, so that a tile and its
+ * operands fit the registers. */
 OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w,
                            int64_t fours, int columns)
 {
@@ -184,7 +186,8 @@ OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc
 #endif
 }
 
-/* One tile of `columns` pixels (literal) from the strip's result `at` on, which is number `pixel` and stored at y. */
+/* One tile of `columns` pixels (literal) from result `at` of the strip on. Its first pixel is number `pixel` and stored
+ * at y. */
 OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s,
                             const occ_vi *start, occ_taps d, occ_taps h, int64_t at, int64_t y, int64_t pixel,
                             int columns)
@@ -210,7 +213,8 @@ OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_bloc
     occ_q_store(q, how, b, acc, y, pixel, columns);
 }
 
-/* A part of a row: `tiles` tiles from column c on, `larger` of them with one pixel more, for one block of channels. */
+/* Some tiles of a row from column c on, for one block of channels: `larger` tiles of size + 1, then `others` of
+ * `size`. */
 OCC_HOT void occ_strip_block(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s,
                              int64_t image, int64_t z, int64_t r, int64_t c, int64_t larger, int64_t others,
                              occ_conv_cut cut)
@@ -240,7 +244,7 @@ OCC_HOT void occ_strip_row(const occ_conv_q *q, occ_q_how how, const occ_strip *
     for (int64_t t = 0, c = 0; t < cut.tiles; t += tiles) {
         const int64_t    last = occ_min(t + tiles, cut.tiles), larger = occ_max(occ_min(cut.larger, last) - t, 0);
         const int64_t    others = last - t - larger;
-        const occ_conv_q lent = *q; /* literals stay such only where no call is given their address */
+        const occ_conv_q lent = *q; /* a variable whose address is passed is no longer literal, so a copy is passed */
         const occ_strip  filled = *s;
         occ_strip_fill(&lent, &filled, image, z, r, c, how.is_signed);
         for (int64_t from = 0; from + wide <= q->g.outputs; from += wide) {
@@ -256,7 +260,7 @@ OCC_HOT void occ_strip_row(const occ_conv_q *q, occ_q_how how, const occ_strip *
     }
 }
 
-/* All rows of one group. */
+/* All rows of one group of channels. */
 OCC_HOT void occ_strip_group(const occ_conv_q *q, occ_q_how how, int32_t *pairs, int64_t group, int vectors,
                              int64_t columns, int widens)
 {

@@ -6,13 +6,13 @@
 
 #include "occ_base.h"
 
-/* OCC_W: lanes. occ_vf: floats, occ_vi: integers of the same size, comparisons give 0 or -1 in each. occ_vfu is occ_vf
- * in memory, aligned as one float is. */
+/* OCC_W: lanes of a vector. occ_vf: floats. occ_vi: integers of the same size; a comparison gives 0 or -1 in each lane.
+ * occ_vfu: an occ_vf in memory that is aligned as one float is. */
 #if defined(OCC_ON_DEVICE)
 #define OCC_W 1
 #elif defined(OCC_FORCE_SCALAR) || !defined(__GNUC__) || (!defined(__clang__) && __GNUC__ < 9)
 #define OCC_W 1
-#elif defined(OCC_FORCE_WIDTH) /* for tests: vectors that the machine lacks, made of those that it has */
+#elif defined(OCC_FORCE_WIDTH) /* for tests: vectors wider than the machine's, made of several of these */
 #define OCC_W OCC_FORCE_WIDTH
 #elif defined(__AVX512F__)
 #define OCC_W 16
@@ -40,7 +40,7 @@ typedef int32_t occ_vi __attribute__((vector_size(4 * OCC_W)));
 #define OCC_ALL_LANES (-1)
 #endif
 
-/* Holds a vector in a register: else GCC reads it from memory again at each use. */
+/* Keeps a vector in a register; GCC would read it from memory again at each use. */
 #if OCC_W > 1 && !defined(OCC_FORCE_WIDTH) && defined(__x86_64__)
 #define OCC_HOLD(v) __asm__("" : "+v"(v))
 #else
@@ -97,7 +97,7 @@ OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 #endif
 }
 
-/* The bits of each lane as an integer, and back. */
+/* Reinterprets the bits of each lane as an integer, and back. */
 OCC_HOT occ_vi occ_vbits(occ_vf a)
 {
     occ_vi b;
@@ -112,7 +112,7 @@ OCC_HOT occ_vf occ_vfrom_bits(occ_vi a)
     return b;
 }
 
-/* Towards zero; |a| < 2^31. */
+/* Rounds towards zero; |a| < 2^31. */
 OCC_HOT occ_vi occ_vto_int(occ_vf a)
 {
 #if OCC_W == 1
@@ -193,7 +193,7 @@ OCC_HOT occ_vi occ_vmask_nan(occ_vf a)
 #endif
 }
 
-/* The first n lanes. */
+/* A mask of the first n lanes. */
 OCC_HOT occ_vi occ_vmask_first(int n)
 {
 #if OCC_W == 1
@@ -213,7 +213,7 @@ OCC_HOT occ_vf occ_vpick(occ_vi mask, occ_vf a, occ_vf b)
 #endif
 }
 
-/* `a`, but at least (at most) `bound`, which is a number; NaN passes. */
+/* max(a, bound) and min(a, bound), where bound is no NaN; a NaN in a stays. */
 OCC_HOT occ_vf occ_vat_least(occ_vf a, occ_vf bound)
 {
 #if defined(__AVX512F__) && OCC_W == 16 && defined(__clang__)
@@ -244,7 +244,7 @@ OCC_HOT occ_vf occ_vat_most(occ_vf a, occ_vf bound)
 #endif
 }
 
-/* The sum modulo 2^32. */
+/* a + b modulo 2^32. */
 OCC_HOT occ_vi occ_vwrap_add(occ_vi a, occ_vi b)
 {
 #if OCC_W == 1
@@ -254,7 +254,7 @@ OCC_HOT occ_vi occ_vwrap_add(occ_vi a, occ_vi b)
 #endif
 }
 
-/* Bits that leave on the left are lost. */
+/* a * 2^bits modulo 2^32. */
 OCC_HOT occ_vi occ_vshift_left(occ_vi a, int bits)
 {
 #if OCC_W == 1
@@ -271,8 +271,8 @@ OCC_HOT occ_vf occ_vbool(occ_vi mask)
 }
 
 /* ---------------------------------------------------------------------------------------------------- loads and stores
- * n lanes, 1 <= n <= OCC_W, from memory aligned as one element is; lanes from n on are 0. Full vectors take the short
- * way. */
+ * Each handles n lanes, 1 <= n <= OCC_W, of memory aligned as one element is. Loads fill the lanes from n on with 0. A
+ * full vector is one instruction. */
 
 OCC_HOT occ_vf occ_vload(const float *p, int n)
 {
@@ -286,7 +286,7 @@ OCC_HOT occ_vf occ_vload(const float *p, int n)
     return __builtin_ia32_loadups512_mask(p, (occ_vf){0}, (unsigned short)((1u << n) - 1));
 #elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_maskloadps256((const occ_vf *)(const void *)p, occ_vmask_first(n));
-#elif OCC_W == 4 /* no loop: GCC would unroll it at every use before it knows n, which takes it longer than all else */
+#elif OCC_W == 4 /* no loop: GCC would unroll it at every use before it knows n, which takes most of its time */
     occ_vf v = {p[0]};
     if (n > 1)
         v[1] = p[1];
@@ -316,7 +316,7 @@ OCC_HOT void occ_vstore(float *p, occ_vf v, int n)
     __builtin_ia32_storeups512_mask(p, v, (unsigned short)((1u << n) - 1));
 #elif defined(__AVX__) && OCC_W == 8
     __builtin_ia32_maskstoreps256((occ_vf *)(void *)p, occ_vmask_first(n), v);
-#elif OCC_W == 4 /* no loop, as above */
+#elif OCC_W == 4 /* no loop, as in occ_vload */
     p[0] = v[0];
     if (n > 1)
         p[1] = v[1];
@@ -329,7 +329,7 @@ OCC_HOT void occ_vstore(float *p, occ_vf v, int n)
 #endif
 }
 
-/* Elements `stride` apart. */
+/* Loads and stores elements that are `stride` apart. */
 OCC_HOT occ_vf occ_vloads(const float *p, int64_t stride, int n)
 {
 #if OCC_W == 1
@@ -356,7 +356,7 @@ OCC_HOT void occ_vstores(float *p, int64_t stride, occ_vf v, int n)
 
 /* ----------------------------------------------------------------------------------------------------- across lanes */
 
-/* Elements 0, 2, 4, ... of a and then b. */
+/* Elements 0, 2, 4, ... of the 2 * OCC_W elements of a and b, one after the other. */
 OCC_HOT occ_vf occ_veven(occ_vf a, occ_vf b)
 {
 #if OCC_W == 16 && defined(__clang__)

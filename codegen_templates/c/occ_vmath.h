@@ -1,8 +1,8 @@
-/* occ_vmath.h - exp, log, softplus, tanh, sigmoid, erf, sine, cosine and square root of vectors of floats, without the
- * C library but for sines of numbers from 2048 on.
- * Polynomials fitted for this project to the least greatest error; the worst found over all floats is in
- * docs/kernels.md. NaN passes, infinities and denormals give what the limit says. Products and sums are joined by
- * occ_vfma, so that the bits do not depend on what stands around a call. */
+/* occ_vmath.h - exp, log, softplus, tanh, sigmoid, erf, sine, cosine and square root of vectors of floats. The C
+ * library is used only for sines and cosines of numbers from 2048 on. The polynomials were fitted for this project,
+ * with the greatest error as small as possible; docs/kernels.md has the worst errors found over all floats. NaN passes;
+ * infinities and denormals give the limit's value. Products and sums are joined by occ_vfma, so that the bits do not
+ * depend on the code around a call. */
 #ifndef OCC_VMATH_H
 #define OCC_VMATH_H
 
@@ -10,16 +10,16 @@
 
 #include "occ_vrows.h"
 
-/* Maps write these functions into their loops, where several elements are on their way at a time; kernels whose tiles
- * fill the registers call them: see occ_vapart.h. */
+/* Maps inline these functions into their loops, where several elements are computed at a time. Kernels whose tiles fill
+ * the registers call them instead: see occ_vapart.h. */
 #if defined(OCC_SHARED)
 #define OCC_MATH OCC_STEP
 #else
 #define OCC_MATH OCC_HOT
 #endif
 
-/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]; returns e^r - 1, and n in the bits of an exponent. Rounding to n by
- * adding 1.5 * 2^23. |x| < 2^21. */
+/* e^x = 2^n e^r with r in [-ln 2 / 2, ln 2 / 2]. Returns e^r - 1, and n in the bits of an exponent. Adding 1.5 * 2^23
+ * rounds to n. |x| < 2^21. */
 OCC_HOT occ_vf occ_vexp_parts(occ_vf x, occ_vi *n)
 {
     const occ_vf magic = occ_vset(12582912.0f), t = occ_vfma(x, occ_vset(1.44269504f), magic), whole = t - magic;
@@ -32,7 +32,8 @@ OCC_HOT occ_vf occ_vexp_parts(occ_vf x, occ_vi *n)
     return occ_vfma(p, r * r, r);
 }
 
-/* 2^n for -126 <= n <= 127, of which the exponent's bits are given; some power of two, or NaN, for others. */
+/* 2^n for -126 <= n <= 127; n is given in the bits of an exponent. For any other n the result is some power of two, or
+ * NaN. */
 OCC_HOT occ_vf occ_vpower_of(occ_vi n)
 {
     return occ_vfrom_bits(occ_vwrap_add(n, occ_viset(0x3f800000)));
@@ -46,14 +47,14 @@ OCC_HOT occ_vf occ_vexp_near(occ_vf x)
     return occ_vfma(part, power, power);
 }
 
-/* e^x for x <= 0, and NaN; 0 below -87, where weights no longer count. */
+/* e^x for x <= 0, and NaN. Below -87 it is 0: such a weight is nothing beside the largest one, which is 1. */
 OCC_HOT occ_vf occ_vexp_below(occ_vf a)
 {
     return occ_vfrom_bits(occ_vbits(occ_vexp_near(a)) & ~occ_vmask_lt(a, occ_vset(-87.0f)));
 }
 
-/* p * 2^n, -252 <= n <= 254, of which the exponent's bits are given; in two factors, so that denormal results round
- * once. */
+/* p * 2^n for -252 <= n <= 254; n is given in the bits of an exponent. Two factors are multiplied one after the other,
+ * so that denormal results are rounded once. */
 OCC_HOT occ_vf occ_vscale(occ_vf p, occ_vi n)
 {
     const occ_vi half = (n >> 1) & occ_viset(~0x7fffff);
@@ -76,7 +77,7 @@ OCC_HOT occ_vf occ_vlog_parts(occ_vf a, occ_vi *e)
     return occ_vfrom_bits((bits & occ_viset(0x007fffff)) + root) - occ_vset(1.0f);
 }
 
-/* log(1 + f), f in [sqrt 1/2 - 1, sqrt 2 - 1], plus a smaller number. */
+/* log(1 + f) + smaller, for f in [sqrt 1/2 - 1, sqrt 2 - 1] and a much smaller number. */
 OCC_HOT occ_vf occ_vlog_near(occ_vf f, occ_vf smaller)
 {
     const occ_vf z = f * f;
@@ -102,7 +103,7 @@ OCC_MATH occ_vf occ_vlog(occ_vf a)
     return occ_vpick(occ_vmask_lt(a, zero), occ_vset((float)NAN), y);
 }
 
-/* m / (m + 2) with m = e^2x - 1, which is 1 or -1 from 10 on; zero keeps its sign. */
+/* tanh x = m / (m + 2) with m = e^2x - 1; 1 or -1 from |x| = 10 on. Zero keeps its sign. */
 OCC_MATH occ_vf occ_vtanh(occ_vf a)
 {
     const occ_vf x = occ_vat_most(occ_vat_least(a, occ_vset(-10.0f)), occ_vset(10.0f)), one = occ_vset(1.0f);
@@ -111,7 +112,8 @@ OCC_MATH occ_vf occ_vtanh(occ_vf a)
     return occ_vfrom_bits(occ_vbits(m / (m + (one + one))) | (occ_vbits(a) & occ_viset(INT32_MIN)));
 }
 
-/* log(1 + e^x) = max(x, 0) + log(1 + e) with e = e^-|x|; where 1 + e passes sqrt 2, half of it. */
+/* log(1 + e^x) = max(x, 0) + log(1 + e) with e = e^-|x|. Where 1 + e is above sqrt 2, log(1 + e) = log((1 + e) / 2) +
+ * ln 2. */
 OCC_MATH occ_vf occ_vsoftplus(occ_vf a)
 {
     const occ_vf one = occ_vset(1.0f), zero = occ_vset(0.0f), e = occ_vexp(-occ_vabs(a));
@@ -121,19 +123,19 @@ OCC_MATH occ_vf occ_vsoftplus(occ_vf a)
     return occ_vat_least(a, zero) + (occ_vlog_near(f, zero) + twice);
 }
 
-/* 1 / (1 + e^-x); where that is no normal number, the least that e^88 gives. */
+/* 1 / (1 + e^-x). Below x = -88 the result stays at 1 / (1 + e^88), 6e-39. */
 OCC_MATH occ_vf occ_vsigmoid(occ_vf a)
 {
     occ_vf x = occ_vat_most(occ_vat_least(-a, occ_vset(-87.0f)), occ_vset(88.0f));
     return occ_vset(1.0f) / (occ_vset(1.0f) + occ_vexp_near(x));
 }
 
-/* An odd polynomial up to 1.2, 1 - 1 / Q(|x| - 65/64)^8 beyond (the form of Abramowitz and Stegun, 7.1.28); from 4 on
- * the result rounds to 1. */
+/* erf x is an odd polynomial up to |x| = 1.2, and 1 - 1 / Q(|x| - 65/64)^8 beyond (the form of Abramowitz and Stegun,
+ * 7.1.28). From 4 on the result rounds to 1. */
 OCC_MATH occ_vf occ_verf(occ_vf a)
 {
     occ_vf x = occ_vat_most(occ_vabs(a), occ_vset(4.0f)), z = x * x, t = x - occ_vset(1.015625f), one = occ_vset(1.0f);
-    occ_vf zz = z * z, tt = t * t; /* pairs of terms do not wait for each other */
+    occ_vf zz = z * z, tt = t * t; /* pairs of terms are independent, so the processor computes them at the same time */
     occ_vf p = occ_vfma(occ_vset(-7.43047212e-6f), z, occ_vset(1.03191363e-4f));
     p = occ_vfma(p, zz, occ_vfma(occ_vset(-8.32434976e-4f), z, occ_vset(5.20750554e-3f)));
     p = occ_vfma(p, zz, occ_vfma(occ_vset(-2.68594995e-2f), z, occ_vset(1.12836584e-1f)));
@@ -149,9 +151,9 @@ OCC_MATH occ_vf occ_verf(occ_vf a)
     return occ_vpick(occ_vmask_lt(x, occ_vset(1.2f)), p, occ_vsign_of(one - one / q, a));
 }
 
-/* The sine of |a| < 2048 plus `turn` quarters of a circle: the nearest multiple n of a quarter is taken off in four
- * parts, of which the first two are exact (Cody and Waite 1980), and what is left, at most an eighth, has a polynomial
- * of each kind. */
+/* The sine of a, |a| < 2048, plus `turn` quarters of a circle (turn = 1: the cosine). The nearest multiple n of a
+ * quarter is subtracted in four parts, the first two of which are exact (Cody and Waite 1980). The remainder is at most
+ * an eighth of a circle; its sine or cosine is a polynomial. */
 OCC_HOT occ_vf occ_vsin_near(occ_vf a, int32_t turn)
 {
     const occ_vf magic = occ_vset(12582912.0f), t = a * occ_vset(0.636619772f) + magic, n = t - magic;
@@ -170,7 +172,7 @@ OCC_HOT occ_vf occ_vsin_near(occ_vf a, int32_t turn)
     return occ_vfrom_bits(occ_vbits(sine) ^ occ_vshift_left(quarter & (one + one), 30));
 }
 
-/* Numbers that are too large for that, infinities and NaN are left to the C library. */
+/* Has the vector a lane that is too large for occ_vsin_near, infinite or NaN? The C library computes those. */
 OCC_HOT int occ_vsin_far(occ_vf a)
 {
     const occ_vi far = ~occ_vmask_lt(occ_vabs(a), occ_vset(2048.0f));
@@ -205,7 +207,7 @@ OCC_STEP occ_vf occ_vcos(occ_vf a)
     return occ_vsin_turned(a, 1);
 }
 
-/* Correctly rounded; below zero NaN. */
+/* The square root, correctly rounded; NaN below zero. */
 OCC_HOT occ_vf occ_vsqrt(occ_vf a)
 {
 #if OCC_W == 1

@@ -1,9 +1,9 @@
 /* occ_winograd_q.h - 3x3 convolutions of 8-bit integers in the transformed domain (Winograd 1980; Lavin and Gray 2015,
- * arXiv 1509.09308), exact: inputs and weights are transformed to 16 bits without fractions, their sums wrap at 32
- * bits, and a whole multiple of each result comes out, of which all bits that count are known. Knows nothing of when
- * this pays.
+ * arXiv 1509.09308), exact. Inputs and weights are transformed to 16-bit integers without fractions. Sums wrap at 32
+ * bits. The transforms yield a whole multiple of each result; its range is so small that the result can be computed
+ * from the wrapped 32 bits. Knows nothing of when this pays.
  *
- *            input (transformed)  weights (transformed)  result times  its range
+ *            input (transformed)  weights (transformed)  result times  range of the result
  *   m = 2    |v| <=  1020         |u| <=  1152             4           [-2^29, 2^29)
  *   m = 4    |v| <= 17340         |u| <= 18432           576 = 9 * 64  [-2^25, 2^25): 9 is odd, so it has an inverse */
 #ifndef OCC_WINOGRAD_Q_H
@@ -11,10 +11,11 @@
 
 #include "occ_conv_q.h"
 
-/* Outputs whose sums are computed before any is transformed back; pairs of weights that exceed the caches. */
+/* OCC_WQ_BLOCK: outputs whose sums are computed before they are transformed back. OCC_WQ_FAR: a number of pairs of
+ * weights that the caches do not hold. */
 enum { OCC_WQ_BLOCK = 32, OCC_WQ_FAR = 64 * 1024 };
 
-/* Integers that wrap, and those that the input transform works on, as many as fit where 16 bits are enough. */
+/* occ_vu: integers that wrap. occ_vk: the integers of the input transform, of 16 bits where there are vectors. */
 #if OCC_W == 1
 typedef uint32_t occ_vu;
 typedef int32_t  occ_vk;
@@ -27,23 +28,24 @@ typedef int8_t   occ_vksb __attribute__((vector_size(2 * OCC_W)));
 #define OCC_VK (2 * OCC_W)
 #endif
 
-/* m: 2 or 4; group: tiles that are transformed together; zero points of x and y. */
+/* m: results of a tile along each axis, 2 or 4; group: tiles that are transformed together; xzero, yzero: zero
+ * points. */
 typedef struct occ_wq_form {
     int64_t m, group, xzero, yzero;
 } occ_wq_form;
 
-/* One convolution: q's weights are pairs of transformed ones, q's sums are NULL; scratch and its strides in pairs (v)
- * and sums. */
+/* One convolution. The weights of q are pairs of transformed weights, the sums of q are NULL. v and m are the scratch:
+ * transformed inputs in pairs, and sums. vfrequency, mfrequency: their strides from one frequency to the next. */
 typedef struct occ_winograd_q {
     occ_conv_q q;
-    int64_t    across, tiles, group; /* tiles in a row, of an image, and transformed together */
+    int64_t    across, tiles, group; /* tiles of a row, of an image, of a group */
     int64_t    pairs, vfrequency, mfrequency;
     int32_t   *v, *m;
 } occ_winograd_q;
 
 /* ------------------------------------------------------------------------------------------------------- the input */
 
-/* n (at most OCC_VK) bytes; those beyond are 0. */
+/* Widens n bytes, 0 <= n <= OCC_VK; the lanes from n on are 0. */
 OCC_HOT occ_vk occ_wq_bytes(const uint8_t *x, int n, int is_signed)
 {
 #if OCC_W == 1
@@ -67,7 +69,7 @@ OCC_HOT occ_vk occ_wq_spread(int32_t a)
 #endif
 }
 
-/* The low 16 bits of the first n. */
+/* Stores the low 16 bits of the first n lanes. */
 OCC_HOT void occ_wq_keep(int16_t *to, occ_vk v, int n)
 {
 #if OCC_W == 1
@@ -81,7 +83,7 @@ OCC_HOT void occ_wq_keep(int16_t *to, occ_vk v, int n)
 #endif
 }
 
-/* One row or column, in place: m + 2 vectors `step` apart. */
+/* Transforms one row or column in place: m + 2 vectors that are `step` apart. */
 OCC_HOT void occ_wq_in(occ_vk *d, int step, int m)
 {
     const occ_vk a = d[0], b = d[step], c = d[2 * step], e = d[3 * step];
@@ -102,7 +104,8 @@ OCC_HOT void occ_wq_in(occ_vk *d, int step, int m)
     }
 }
 
-/* `n` channels of one tile, x being that of its first pixel: v[frequency][tile][channel]. */
+/* Transforms `n` channels of one tile to v[frequency][tile][channel]. x: the input at the tile's first pixel, which is
+ * in row `top` and column `left`, perhaps outside the image. */
 OCC_HOT void occ_wq_load_some(const occ_winograd_q *p, const uint8_t *x, int16_t *v, int64_t top, int64_t left, int n,
                               int m, int is_signed)
 {
@@ -128,8 +131,8 @@ OCC_HOT void occ_wq_load_some(const occ_winograd_q *p, const uint8_t *x, int16_t
     }
 }
 
-/* Loads all channels of one tile. For an odd number of channels the second half of the last pair is multiplied by a
- * weight of 0. */
+/* Transforms all channels of one tile. For an odd number of channels the second half of the last pair is multiplied by
+ * a weight of 0. */
 OCC_HOT void occ_wq_load(const occ_winograd_q *p, int64_t slot, int64_t tile, int m, int is_signed)
 {
     const occ_conv *g = &p->q.g;
@@ -149,7 +152,7 @@ OCC_HOT void occ_wq_load(const occ_winograd_q *p, int64_t slot, int64_t tile, in
 
 /* ----------------------------------------------------------------------------------------------------- the products */
 
-/* acc + sums of two products of 16 bits, wrapping. */
+/* acc + the sums of two products of 16 bits, modulo 2^32. */
 OCC_HOT occ_vu occ_wq_dot(occ_vu acc, occ_vi a, occ_vi b)
 {
 #if OCC_W == 16 && defined(OCC_DOT_FOUR)
@@ -168,8 +171,8 @@ OCC_HOT occ_vu occ_wq_dot(occ_vu acc, occ_vi a, occ_vi b)
 #endif
 }
 
-/* The sums of `columns` (literal) tiles for the outputs of a block from its lane `lane` on. Meanwhile weights from
- * `next` on are fetched, `pace` bytes (literal; 0: none) for each pair of inputs. */
+/* The sums of `columns` (literal) tiles for the outputs of a block from its lane `lane` on. Meanwhile the weights from
+ * `next` on are prefetched, `pace` bytes (literal; 0: none) for each pair of inputs. */
 OCC_HOT void occ_wq_tile(const occ_winograd_q *p, const occ_q_block *b, const int32_t *v, const int32_t *u,
                          int32_t *sums, int lane, int columns, const char *next, int64_t pace)
 {
@@ -229,7 +232,8 @@ OCC_HOT void occ_wq_products(const occ_winograd_q *p, const occ_q_block *b, int 
 
 /* ------------------------------------------------------------------------------------------------------ the results */
 
-/* One row or column, in place: the first m of m + 2 vectors hold results times 2 (m 2) or 24. */
+/* Transforms one row or column of sums in place: the first m of m + 2 vectors become results, times 2 for m = 2 and 24
+ * for m = 4. */
 OCC_HOT void occ_wq_out(occ_vu *d, int step, int m)
 {
     const occ_vu a = d[0], b = d[step], c = d[2 * step], e = d[3 * step];
@@ -251,7 +255,8 @@ OCC_HOT occ_vi occ_wq_result(occ_vu v, int m)
     return m == 2 ? (occ_vi)v >> 2 : (occ_vi)(v * (occ_vu)occ_viset(954437177)) >> 6; /* the inverse of 9 */
 }
 
-/* Outputs `lane` to lane + n - 1 of the block, of one tile that begins at row `top` and column `left`. */
+/* Transforms back and stores the outputs `lane` to lane + n - 1 of a block, of one tile that begins at row `top` and
+ * column `left`. */
 OCC_HOT void occ_wq_store_some(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, const int32_t *sums,
                                int64_t image, int64_t top, int64_t left, int64_t lane, int n, int m)
 {
@@ -282,7 +287,7 @@ OCC_HOT void occ_wq_store_some(const occ_winograd_q *p, occ_q_how how, const occ
     }
 }
 
-/* All outputs of a block, of one tile. */
+/* Transforms back and stores all outputs of a block, of one tile. */
 OCC_HOT void occ_wq_store(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, int64_t slot, int64_t tile,
                           int m)
 {
@@ -298,7 +303,8 @@ OCC_HOT void occ_wq_store(const occ_winograd_q *p, occ_q_how how, const occ_q_bl
 
 /* ----------------------------------------------------------------------------------------------------------- groups */
 
-/* Tiles `first` to first + count - 1, which the scratch holds, for `outputs` (literal) of a block from `from` on. */
+/* Tiles `first` to first + count - 1, whose transformed inputs are in the scratch, for `outputs` (literal) channels
+ * from `from` on. */
 OCC_HOT void occ_wq_block(const occ_winograd_q *p, occ_q_how how, int64_t from, int64_t outputs, int64_t first,
                           int64_t count, int m)
 {
