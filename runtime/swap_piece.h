@@ -69,7 +69,7 @@ typedef struct occ_swap_ring {
     int                  file;
     int                  refused;           /* 1: it refused a request at least once */
     unsigned             filled;            /* requests that the kernel was not told of yet */
-    unsigned            *sq_tail, *sq_mask; /* the queue of requests: the kernel reads it in io_uring_enter */
+    unsigned            *sq_tail, *sq_mask; /* the queue of requests: the kernel reads it in occ_swap_enter */
     unsigned            *cq_head, *cq_tail, *cq_mask;
     struct io_uring_sqe *sqe;
     struct io_uring_cqe *cqe;

@@ -82,7 +82,7 @@ OCC_HOT void occ_attention_turn(float *to, int64_t line, const occ_matrix *k, in
                 to[d * line + n] = k->data[d * k->row + n * k->column];
 }
 
-/* The result of the i-th query of a group: nothing yet, or what it is. */
+/* Starts the result of query i of a group: zeros, the least maximum, no sum of weights. */
 OCC_HOT void occ_attention_begin(const occ_attention *g, float *y, int64_t i)
 {
     for (int64_t c = 0; c < g->width; c += OCC_W)
@@ -129,7 +129,7 @@ OCC_HOT void occ_attention_group(const occ_attention *g, float *y, occ_matrix q,
         occ_attention_end(g, y + i * g->yrow, i);
 }
 
-/* All queries of one place, with all keys of each block. */
+/* All queries of one place of the stack; each block of them takes all keys at once. */
 OCC_HOT void occ_attention_whole(occ_attention *g, float *y, occ_matrix q, int64_t rows)
 {
     const int64_t rest = rows % g->block;
@@ -145,11 +145,11 @@ OCC_HOT void occ_attention_whole(occ_attention *g, float *y, occ_matrix q, int64
         occ_attention_block(g, y + m * g->yrow, q, m, rest);
 }
 
-/* attention - y[s][m] = sum over n of w[s][m][n] * v[s][n] with w = softmax over n of expression(sum over d of
- * q[s][m][d] * k[s][d][n]), for every place s of a stack.
+/* attention - y[s][m] = sum over n of w[s][m][n] * v[s][n] for every place s of a stack, with w = softmax over n of
+ * expression(sum over d of q[s][m][d] * k[s][d][n]).
  *   y, q  [rows][width], [rows][depth]; k [depth][keys]; v [keys][width]; the columns of y and v are neighbours
- *   scratch  floats: block * line, depth * line more where `turn`, and 3 * group more where part is not 0; line =
- *            OCC_SCORES(part, or keys) */
+ *   scratch  floats: block * line; where `turn`, depth * line more; where part is not 0, 3 * group more;
+ *            line = OCC_SCORES(part, or keys) */
 OCC_INLINE void occ_attention_f32(float *y, const occ_stack *y_at, float *scratch, const float *q,
                                   const occ_stack *q_at, const float *k, const occ_stack *k_at, const float *v,
                                   const occ_stack *v_at, const occ_blocks *blocks, const occ_expr *e,

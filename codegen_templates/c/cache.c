@@ -1,4 +1,4 @@
-/* cache.c - keys and values that attention keeps from run to run. */
+/* cache.c - the cache of keys and values, which attention keeps from run to run. */
 #include "occ_base.h"
 
 #ifndef TPL_T
@@ -7,9 +7,9 @@
 #endif
 
 /* cache_append - each head of y holds the first length[b] rows of the past, then the new rows, then zeros. A length
- * that is negative, above the past or leaves no room for the new rows ends the run with OCC_EINDEX. y
- * [batch][heads][rows][width], past [batch][heads][old][width] (NULL where old is 0), length [batch], now
- * [batch][heads][fresh][width] of strides nstride[3], its width dense */
+ * that is negative, above the past or leaves no room for the new rows ends the run with OCC_EINDEX.
+ *   y [batch][heads][rows][width]; past [batch][heads][old][width], NULL where old is 0; length [batch]
+ *   now [batch][heads][fresh][width] with strides nstride [3]; its width is dense */
 OCC_INLINE int occ_cache_append_TPL_N(TPL_T *y, const TPL_T *past, const TPL_T *now, const int64_t *length,
                                       int64_t batch, int64_t heads, int64_t rows, int64_t old, int64_t fresh,
                                       int64_t width, const occ_extent *nstride)

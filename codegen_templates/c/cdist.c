@@ -1,4 +1,4 @@
-/* cdist.c - distances of all rows of one matrix from all of another. */
+/* cdist.c - distances between all rows of two matrices. */
 #include "occ_base.h"
 
 #ifndef TPL_T

@@ -3,15 +3,15 @@
 #include "conv_f32.c"
 #include "occ_nest.h"
 
-/* max(acc, 0), as an expression after the convolution. */
+/* max(acc, 0), the expression after the convolution. */
 OCC_HOT occ_vf occ_conv_after_relu(const occ_expr *e, occ_vf acc, int64_t c, int n)
 {
     (void)e, (void)c, (void)n;
     return occ_vmax(acc, occ_vset(0.0f));
 }
 
-/* How an expression of the convolution is applied: none, max(acc, 0). Constants, as all that says how a step is
- * specialised: C compilers that find them out first keep, and work on, the code for everything else. */
+/* The expression after the convolution: none, or max(acc, 0). A constant, like everything that specialises a step: C
+ * compilers that must find it out first keep, and optimise, the code for all other cases. */
 static const occ_fused occ_conv_after_limit[2] = {{0, {0}, NULL}, {0, {0}, occ_conv_after_relu}};
 
 /* Computes the expression at `rows` pixels into a dense block. row: of the first pixel, moved behind the last one. */
@@ -29,7 +29,7 @@ OCC_HOT void occ_conv_after_fill(float *block, int64_t rows, int64_t inputs, con
     }
 }
 
-/* conv_after - y = bias + sum over channels of expression * w, and with relu the larger of that and 0.
+/* conv_after - y = bias + sum over channels of expression * w; with relu, the larger of that and 0.
  *   w, bias  as for conv_f32, one tap and one group
  *   y        {blocks, outputs, 1, 1, rows}
  *   block    {1, inputs, 1, 1, rows}, scratch */
@@ -39,7 +39,7 @@ OCC_INLINE void occ_conv_after_f32(const float *w, const float *bias, float *y, 
     static const occ_window one = {{1, 1, 1}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}};
     static const occ_extent tile[3] = {0, 0, 0};
     occ_expr                row = occ_expr_start(e);
-    for (int64_t i = 0; i < y_at->dim[0]; i++) { /* conv_f32 takes one image, since the block is one */
+    for (int64_t i = 0; i < y_at->dim[0]; i++) { /* one image per block of pixels */
         occ_conv_after_fill(block, block_at->dim[4], block_at->dim[1], fused, &row);
         occ_conv_f32(block, block_at, w, bias, y + i * y_at->stride[0], y_at, &one, 1, tile, NULL,
                      &occ_conv_after_limit[relu]);

@@ -3,7 +3,7 @@
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
-/* One vector of n inputs. */
+/* acc[pixel][output] += the products of one vector of n inputs. */
 OCC_HOT void occ_dot_step(occ_vf *acc, const float *x, int64_t across, const float *w, int64_t plane, int n, int pixels,
                           int outputs)
 {
@@ -14,7 +14,7 @@ OCC_HOT void occ_dot_step(occ_vf *acc, const float *x, int64_t across, const flo
     OCC_UNROLL(32)
     for (int i = 0; i < pixels; i++) {
         occ_vf a = occ_vload(x + i * across, n);
-        if (OCC_W == 16) /* whose loads are as long as its sums */
+        if (OCC_W == 16) /* loads are as long as sums there */
             OCC_HOLD(a);
         OCC_UNROLL(4)
         for (int j = 0; j < outputs; j++)
@@ -72,7 +72,7 @@ OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int6
     }
 }
 
-/* All pixels, `most` (literal) at a time where they see all taps of a row. */
+/* All pixels: `most` (literal) at a time where all of them see all taps of a row, else one at a time. */
 OCC_HOT void occ_dot_pixels(occ_conv *g, int most, int outputs)
 {
     const occ_taps inside = occ_conv_interior(g, 2), all = {0, g->kernel[2]};
@@ -91,7 +91,7 @@ OCC_HOT void occ_dot_pixels(occ_conv *g, int most, int outputs)
 }
 
 /* conv_dot - y = expression(bias + sum over taps and channels of x * w), padded with zeros, for at most 4 outputs.
- *   x  its channels and then its columns follow each other without gaps; dilation 1 along the width
+ *   x  channels are neighbours, and columns are consecutive without gaps; dilation 1 along the width
  *   w  [output][tap][input];  bias  [outputs], or NULL
  *   the other arguments are those of conv_f32, without groups and tile */
 OCC_INLINE void occ_conv_dot_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,

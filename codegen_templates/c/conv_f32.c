@@ -43,7 +43,7 @@ OCC_HOT void occ_conv_row(occ_conv *g, const occ_conv_block *b, int64_t image, i
         occ_conv_tile(g, b, image, z, r, g->out[2] - last, d, h, all, 1, 1, last);
 }
 
-/* Rows r to end - 1, which all see the same taps; of narrow images several rows form one tile. */
+/* Rows r to end - 1, which all see the same taps. In narrow images a tile has several rows. */
 OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
                            occ_taps d, occ_taps h)
 {
@@ -57,11 +57,12 @@ OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, 
         occ_conv_row(g, b, image, z, r, d, h);
 }
 
-/* Pixels of one column, or of one row, whose sums take as long to add to as a multiply-add takes to end. */
+/* The least number of pixels in a tile of one row, or of one column: enough independent sums to hide the latency of a
+ * multiply-add. */
 #define OCC_CONV_LEAST(vectors) (8 / (vectors))
 
-/* A row of a width known while running, columns c to end - 1, which see all taps: as many tiles of `columns` (literal)
- * as fit; returns the column behind them. */
+/* Columns c to end - 1 of a row whose width is known only at run time; all of them see all taps. Takes as many tiles of
+ * `columns` (literal) as fit. Returns the column behind them. */
 OCC_HOT int64_t occ_conv_tiles(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
                                int64_t end, occ_taps d, occ_taps h, int columns)
 {
@@ -72,8 +73,8 @@ OCC_HOT int64_t occ_conv_tiles(occ_conv *g, const occ_conv_block *b, int64_t ima
     return c;
 }
 
-/* occ_conv_band for a width known while running. Tiles along each row are full ones, then 8 pixels, then 4 wide; the
- * columns that are left, and those that miss taps, are taken downwards. */
+/* occ_conv_band for a width that is known only at run time. Along each row, tiles are full, then 16, 8, 4 and 2 pixels
+ * wide where that is at least OCC_CONV_LEAST. The remaining columns, and those that miss taps, are taken downwards. */
 OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
                                 occ_taps d, occ_taps h)
 {
@@ -118,7 +119,7 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
             }
 }
 
-/* Steps from..end of k for one tile of pixels in a line; between the blocks of k its sums are kept in `kept`. */
+/* Steps `from` to end - 1 of k for one tile of pixels in a line. Between blocks of k, the tile's sums are in `kept`. */
 OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, int64_t c, int64_t from, int64_t end,
                            int columns)
 {
@@ -143,7 +144,7 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
         kept[i] = acc[i];
 }
 
-/* One tile of pixels and one block of k for channels from..last - 1 of a panel, `vectors` (literal) vectors at a
+/* One tile of pixels and one block of k for channels `from` to last - 1 of a panel, `vectors` (literal) vectors at a
  * time. */
 OCC_HOT void occ_conv_part_of_panel(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept,
                                     int64_t c, int64_t begin, int64_t end, int columns)
@@ -155,8 +156,8 @@ OCC_HOT void occ_conv_part_of_panel(occ_conv *g, int64_t group, int64_t from, in
     }
 }
 
-/* Channels from..last - 1 of a panel over pixels in a line, k in blocks: one block of the panel stays in the nearest
- * cache for several tiles, and the next one is prefetched meanwhile. */
+/* Channels `from` to last - 1 of a panel over pixels in a line, k in blocks: one block of the panel stays in the
+ * nearest cache for several tiles, and the next one is prefetched meanwhile. */
 OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
 {
     const occ_conv_cut   cut = occ_conv_cut_row(g->out[2], OCC_TILE_ROWS(vectors));
@@ -184,7 +185,7 @@ OCC_HOT void occ_conv_line(occ_conv *g, int64_t group, int64_t from, int64_t las
     }
 }
 
-/* One block of k, begin to end - 1, for pixels c to stop - 1 of a line and the channels from..last - 1: as many tiles
+/* One block of k, begin to end - 1, for pixels c to stop - 1 of a line and channels `from` to last - 1: as many tiles
  * of `columns` (literal) as fit. Returns the pixel behind them. `kept` has the sums of pixel `first` on. */
 OCC_HOT int64_t occ_conv_line_tiles(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors, occ_vf *kept,
                                     int64_t first, int64_t c, int64_t stop, int64_t begin, int64_t end, int columns)
@@ -196,8 +197,8 @@ OCC_HOT int64_t occ_conv_line_tiles(occ_conv *g, int64_t group, int64_t from, in
     return c;
 }
 
-/* occ_conv_line for a line whose length is known while running: full tiles, then tiles of 8 and 4 pixels, then of
- * one. */
+/* occ_conv_line for a line whose length is known only at run time: full tiles, then tiles of 8, of 4 and of one
+ * pixel. */
 OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
 {
     const int            full = OCC_TILE_ROWS(vectors);
@@ -225,7 +226,7 @@ OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_
     }
 }
 
-/* All channels of one group over a block of rows: `vectors` (literal) at a time, then what is left. */
+/* All channels of one group over a block of rows: `vectors` (literal) vectors at a time, then the remainder. */
 OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin,
                                int64_t end)
 {
@@ -255,9 +256,10 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
     }
 }
 
-/* ------------------------------------------------------------------------------------- channels known while running */
+/* ------------------------------------------------------------------------------------ channels known at run time
+ * only */
 
-/* A full tile, all of whose taps lie inside the image, times a full block of channels. */
+/* A full tile, all of whose taps are inside the image, and a full block of channels. */
 OCC_STEP void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
                                  occ_taps d, occ_taps h, occ_taps t)
 {
@@ -267,7 +269,7 @@ OCC_STEP void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t i
     occ_conv_tile(g, &wide, image, z, r, c, d, h, t, 0, 1, OCC_TILE_ROWS(OCC_TILE_VECTORS));
 }
 
-/* One pixel times the block, a vector at a time. */
+/* One pixel and one block of channels, a vector at a time. */
 OCC_STEP void occ_conv_tile_one(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
                                 occ_taps d, occ_taps h, occ_taps t)
 {
@@ -312,7 +314,7 @@ OCC_STEP void occ_conv_group_shared(occ_conv *g, int64_t group, int64_t begin, i
 
 /* ------------------------------------------------------------------------------------------------------- the kernel */
 
-/* conv_f32 for any geometry, one copy for all calls; rows: of a block, as in tile[1]. */
+/* conv_f32 for any geometry. One copy serves all calls. rows: of a block, as in tile[1]. */
 OCC_STEP void occ_conv_shared(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                               const occ_image *y_at, const occ_window *window, int64_t groups, int64_t rows,
                               const occ_expr *e, const occ_fused *fused)
@@ -327,7 +329,7 @@ OCC_STEP void occ_conv_shared(const float *x, const occ_image *x_at, const float
             occ_conv_group_shared(&g, group, r, flat ? 1 : occ_min(r + high, g.out[1]));
 }
 
-/* Rows of a block: all rows, unless the image is too large for the cache and the weights are not; then as many as
+/* Rows of a block: all rows, unless the image is too large for the cache and the weights are not. Then as many rows as
  * fit. */
 OCC_HOT int64_t occ_conv_rows_of(const occ_image *x_at, const occ_image *y_at, const occ_window *window, int64_t groups)
 {
@@ -364,15 +366,16 @@ OCC_HOT int occ_conv_is_crowded(const occ_image *x_at, const occ_window *window)
 }
 
 /* conv - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
- *   x  [batch][groups * inputs][depth][height][width], any strides; a narrower image has leading axes of 1
- *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs;
- *      past the end are as many elements as round outputs up to 4, of any value
+ *   x  [batch][groups * inputs][depth][height][width], any strides; images of fewer axes have leading axes of 1
+ *   w  [group][block of 32 outputs][tap][input][32]; the last block of a group is as wide as its outputs;
+ *      past the end are elements of any value, as many as round outputs up to a multiple of 4
  *   bias  [groups * outputs], or NULL
- *   y  [batch][groups * outputs][depth][height][width], any strides; fast where channels follow each other
- *   x_at, y_at  where these lie
- *   tile   {vectors across a tile: 1, 2 or 4; rows of the image a block, all channels of which are made before the
- *          next; steps of k for each prefetched line of weights, -1: none, -2: chosen here as for many weights};
- *          0: chosen here */
+ *   y  [batch][groups * outputs][depth][height][width], any strides; fast where channels are neighbours
+ *   x_at, y_at  extents and strides of x and y
+ *   tile[0]  vectors across a tile: 1, 2 or 4; 0: chosen here
+ *   tile[1]  rows of a block, all channels of which are computed before the next block; 0: chosen here
+ *   tile[2]  steps of k for each prefetched cache line of weights; -1: none; 0: chosen here; -2: chosen here as if
+ *            there were many weights */
 OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                              const occ_image *y_at, const occ_window *window, int64_t groups, const occ_extent *tile,
                              const occ_expr *e, const occ_fused *fused)

@@ -1,5 +1,5 @@
-/* conv_q.c - convolution of 8-bit integers with constant weights, sums exact: tiles of pixels times panels of weights,
- * four inputs at a time. Padding holds the zero point. Knows nothing of ONNX's padding modes. */
+/* conv_q.c - convolution of 8-bit integers with constant weights and exact sums: tiles of pixels times panels of
+ * weights, four inputs at a time. Padding holds the zero point. Knows nothing of ONNX's padding modes. */
 #include "occ_strip_q.h"
 
 #ifndef TPL_T
@@ -10,7 +10,8 @@
 #define occ_put_TPL_N2 occ_put_i8
 #endif
 
-/* ------------------------------------------------------------------------------------- geometry known while running */
+/* -------------------------------------------------------------------------------------- geometry known at run time
+ * only */
 
 OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
 {
@@ -30,15 +31,16 @@ OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
 
 /* ------------------------------------------------------------------------------------------------------- the kernel */
 
-/* conv_q - y = round(expression(bias + sum over taps and channels of (x - zero) * w)) + yzero, kept inside the range of
- * bytes; floats are not rounded, and 32-bit integers are the sums themselves. Grouped; padding holds the zero point.
- *   x  [batch][groups * inputs][depth][height][width], any strides, but channels follow each other
- *   w  [group][block of 32 outputs][tap][inputs / 4 rounded up][32][4 inputs], the last block of a group as wide as its
- *      outputs rounded up to 4
+/* conv_q - y = round(expression(bias + sum over taps and channels of (x - zero) * w)) + yzero, clamped to the range of
+ * bytes. Results that are floats are not rounded; 32-bit results are the sums themselves. Grouped; padding holds the
+ * zero point.
+ *   x  [batch][groups * inputs][depth][height][width], any strides, but channels are neighbours
+ *   w  [group][block of 32 outputs][tap][inputs / 4 rounded up][32][4 inputs]; the last block of a group is as wide as
+ *      its outputs rounded up to 4
  *   bias  [groups * outputs], or NULL
- *   sums  [groups * outputs]: those of the weights of each output, or NULL: bias has - zero * sums in it already
+ *   sums  [groups * outputs]: the sum of each output's weights; NULL: bias has - zero * sums in it already
  *   zero  one element, or NULL: form->xzero
- *   scratch  the pairs of an occ_strip, or NULL; inputs are a multiple of 4 then
+ *   scratch  the pairs of an occ_strip, or NULL; with it, inputs are a multiple of 4
  *   the other arguments are those of conv_f32 */
 OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int8_t *w, const int32_t *bias,
                                         const int32_t *sums, const TPL_T *zero, TPL_T2 *y, const occ_image *y_at,

@@ -1,11 +1,12 @@
-/* convtranspose_f32.c - transposed convolution, result by result: the taps that reach it, times panels of weights. */
+/* convtranspose_f32.c - transposed convolution, one result at a time: the taps that contribute to it, times panels of
+ * weights. */
 #include "occ_image.h"
 #include "occ_tile.h"
 
-/* convtranspose - y[.., o] = bias + sum over taps k and inputs of x[.., i] * w with o = i * stride + k * dilation -
+/* convtranspose - y[.., o] = bias + sum over taps k and inputs of x[.., i] * w, with o = i * stride + k * dilation -
  * pad.
- *   w  [group][block of 32 outputs][tap][input][32], the last block of a group as wide as its outputs;
- *      past the end are as many elements as round outputs up to 4, of any value */
+ *   w  [group][block of 32 outputs][tap][input][32]; the last block of a group is as wide as its outputs;
+ *      past the end are elements of any value, as many as round outputs up to a multiple of 4 */
 OCC_INLINE void occ_convtranspose_f32(const float *x, const occ_image *x_at, const float *w, const float *bias,
                                       float *y, const occ_image *y_at, const occ_window *window, int64_t groups)
 {

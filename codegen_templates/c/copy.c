@@ -1,5 +1,5 @@
-/* copy.c - elements moved between strided places: the one kernel of transposes, slices, concatenations and broadcasts.
- * Knows nothing of what the elements mean. */
+/* copy.c - copies between strided tensors: the one kernel of transposes, slices, concatenations and broadcasts. Knows
+ * nothing of what the elements mean. */
 #include "occ_nest.h"
 #include "occ_turn.h"
 
@@ -7,9 +7,9 @@
 #define TPL_T float
 #endif
 
-#define OCC_COPY_AHEAD 32 /* elements of each row of x by which prefetching is ahead of reading */
+#define OCC_COPY_AHEAD 32 /* elements of each row of x by which prefetches run ahead of reads */
 
-/* One block of a plane, as below, of 4 x 4 elements at a time where those follow each other on both sides. */
+/* One block of a plane (see below): by 4 x 4 elements where these are neighbours on both sides. */
 OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
                                   int64_t xs0, int64_t xs1)
 {
@@ -28,7 +28,7 @@ OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t 
 OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
                                     int64_t xs0, int64_t xs1)
 {
-    const int far = n0 >= 512 && n1 >= 32; /* hardware prefetchers do not follow so many rows */
+    const int far = n0 >= 512 && n1 >= 32; /* hardware prefetchers do not follow so many rows at a time */
 
     for (int64_t i = 0; i < n0; i += 16)
         for (int64_t k = 0; k < n1; k += 16) {
@@ -42,7 +42,7 @@ OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_
 /* One row y[i * ys] = x[i * xs]. */
 OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys, int64_t xs)
 {
-#if !defined(OCC_ON_DEVICE) /* which has no such function */
+#if !defined(OCC_ON_DEVICE) /* the device has no memmove */
     if (ys == 1 && xs == 1) {
         memmove(y, x, (size_t)n * sizeof *y);
         return;
@@ -54,7 +54,7 @@ OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys,
 
 /* copy - y[i] = x[i] for every index i of `rank` axes.
  *   y  [dim[0]]...[dim[rank - 1]], strides ystride; x the same with strides xstride (0 repeats); rank >= 1
- *   Where x runs along another axis than y, the two are walked in blocks. */
+ *   Where the neighbours of x are along another axis than those of y, the two axes are walked in blocks. */
 OCC_INLINE void occ_copy_TPL_N(TPL_T *y, const TPL_T *x, int64_t rank, const occ_extent *dim, const occ_extent *ystride,
                                const occ_extent *xstride)
 {

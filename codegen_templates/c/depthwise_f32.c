@@ -1,9 +1,9 @@
-/* depthwise_f32.c - convolution of each channel by itself: tiles of pixels times a vector of channels, no sums across
- * channels. Knows nothing of ONNX's padding modes. */
+/* depthwise_f32.c - depthwise convolution: tiles of pixels times a vector of channels, without sums across channels.
+ * Knows nothing of ONNX's padding modes. */
 #include "occ_conv.h"
 #include "occ_vmath.h"
 
-#define OCC_DEPTH_COLUMNS 8 /* pixels of a row that a tile has at most */
+#define OCC_DEPTH_COLUMNS 8 /* the most pixels of a tile, all of one row */
 #define OCC_DEPTH_REACH 64  /* columns of the input that a tile may span */
 
 /* acc += one row of taps for `columns` (literal) pixels of one vector. Each column of the input is read once, for all
@@ -55,7 +55,7 @@ OCC_HOT void occ_depthwise_tile(occ_conv *g, int64_t image, int64_t z, int64_t r
     occ_conv_store(g, &b, acc, y, occ_conv_pixel(g, image, z, r, c), 1, columns);
 }
 
-/* `columns` pixels of all channels. */
+/* `columns` pixels of a row and all channels. */
 OCC_HOT void occ_depthwise_tiles(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps d, occ_taps h,
                                  int edge, int columns)
 {
@@ -66,7 +66,7 @@ OCC_HOT void occ_depthwise_tiles(occ_conv *g, int64_t image, int64_t z, int64_t 
         occ_depthwise_tile(g, image, z, r, c, d, h, edge, columns, g->outputs - rest, (int)rest);
 }
 
-/* One row: a tile at either edge where columns miss taps, and the tiles between. */
+/* One row: tiles at the edges, where columns miss taps, and full tiles between them. */
 OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r)
 {
     const occ_conv_cut cut = occ_conv_cut_row(g->out[2], OCC_DEPTH_COLUMNS);
@@ -92,8 +92,8 @@ OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r)
         occ_depthwise_tiles(g, image, z, r, g->out[2] - last, d, h, 1, last);
 }
 
-/* One row whose width is known while running: tiles of OCC_DEPTH_COLUMNS pixels, then of half as many, to one. A tile
- * is an edge tile unless all of its columns see all taps. */
+/* One row whose width is known only at run time: tiles of OCC_DEPTH_COLUMNS pixels, then of half as many, down to one.
+ * A tile is an edge tile unless all of its columns see all taps. */
 OCC_HOT void occ_depthwise_row_open(occ_conv *g, int64_t image, int64_t z, int64_t r)
 {
     const occ_taps inside = occ_conv_interior(g, 2), d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
@@ -134,7 +134,7 @@ OCC_HOT void occ_depthwise_pixel(const occ_conv *g, int64_t image, int64_t z, in
     occ_conv_store(g, &b, &acc, y, occ_conv_pixel(g, image, z, r, c), 1, 1);
 }
 
-/* Any geometry, a pixel and a vector at a time. */
+/* Any geometry, one pixel and one vector of channels at a time. One copy serves all calls. */
 OCC_STEP void occ_depthwise_shared(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                                    const occ_image *y_at, const occ_window *window, int64_t channels, const occ_expr *e,
                                    const occ_fused *fused)
@@ -152,9 +152,9 @@ OCC_STEP void occ_depthwise_shared(const float *x, const occ_image *x_at, const 
 }
 
 /* depthwise - y = expression(bias + sum over taps of x * w), padded with zeros.
- *   x, y  [batch][channels][depth][height][width] by strides; the channels of x follow each other
- *   w     [tap][channels], of which the first ones are those of x and y;  bias  that of y, or NULL
- *   rows are made OCC_DEPTH_COLUMNS pixels at a time, so that y may follow x closely through the same memory
+ *   x, y  [batch][channels][depth][height][width] by strides; the channels of x are neighbours
+ *   w     [tap][channels], the first of which are those of x and y;  bias  for the channels of y, or NULL
+ *   A tile has at most OCC_DEPTH_COLUMNS pixels, so that y may overlap x and be written closely behind its reads.
  *   the other arguments are those of conv_f32 */
 OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                                   const occ_image *y_at, const occ_window *window, int64_t channels, const occ_expr *e,

@@ -1,5 +1,5 @@
-/* depthwise_q.c - convolution of each channel of 8-bit integers by itself, sums exact: tiles of pixels times vectors of
- * channels. Knows nothing of ONNX's padding modes. */
+/* depthwise_q.c - depthwise convolution of 8-bit integers with exact sums: tiles of pixels times vectors of channels.
+ * Knows nothing of ONNX's padding modes. */
 #include "occ_depthwise_q.h"
 
 #ifndef TPL_T
@@ -19,11 +19,11 @@ OCC_STEP void occ_dq_pixel_TPL_N_TPL_N2(const occ_depthwise_q *q, int64_t image,
     occ_dq_tile(q, how, &b, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
 }
 
-/* depthwise_q - y = round(expression(bias + sum over taps of (x - zero) * w)) + yzero, as conv_q stores it; padding
+/* depthwise_q - y = round(expression(bias + sum over taps of (x - zero) * w)) + yzero, stored as by conv_q. Padding
  * counts as zero.
- *   x, y  [batch][channels][depth][height][width] by strides; the channels of x follow each other
+ *   x, y  [batch][channels][depth][height][width] by strides; the channels of x are neighbours
  *   w     [tap][channels];  bias  [channels], or NULL
- *   form  how the bytes are read and written
+ *   form  zero points, and the elements between taps of w
  *   the other arguments are those of conv_f32 */
 OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int8_t *w,
                                              const int32_t *bias, const TPL_T *zero, TPL_T2 *y, const occ_image *y_at,

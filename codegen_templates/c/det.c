@@ -6,7 +6,7 @@
 #define TPL_N f32
 #endif
 
-/* det - y[b] = the determinant of x[b], by elimination with the largest pivot of each column, in double.
+/* det - y[b] = the determinant of x[b], by Gaussian elimination with the largest pivot of each column, in double.
  *   x [batch][n][n], y [batch], work [n][n] */
 OCC_INLINE void occ_det_TPL_N(TPL_T *y, const TPL_T *x, double *work, int64_t batch, int64_t n)
 {

@@ -1,5 +1,5 @@
-/* fourier.c - Fourier transforms of signals and of windows that slide over them; filters of the mel scale. All of them
- * compute in double, whatever the element type. */
+/* fourier.c - Fourier transforms of signals and of sliding windows; filters of the mel scale. Everything is computed in
+ * double, whatever the element type. */
 #include "occ_base.h"
 
 #include <math.h>
@@ -67,10 +67,10 @@ OCC_HOT const double *occ_fourier(double *work, int64_t n)
     return a;
 }
 
-/* dft - along one axis: y [outer][results][inner][yparts] of x [outer][count][inner][xparts], parts 1 (real) or 2
- * (complex).
- *   n: length of the transform; x is cut or followed by zeros to it, or is one half of a spectrum whose other half
- *   mirrors it (half); work [6 n] */
+/* dft - a transform along one axis: y [outer][results][inner][yparts] of x [outer][count][inner][xparts]; parts: 1
+ * (real) or 2 (complex).
+ *   n: length of the transform, to which x is cut or padded with zeros; work [6 n]
+ *   half: x is one half of a spectrum whose other half mirrors it */
 OCC_INLINE void occ_dft_TPL_N(TPL_T *y, const TPL_T *x, double *work, int64_t outer, int64_t count, int64_t results,
                               int64_t inner, int64_t xparts, int64_t yparts, int64_t n, int64_t inverse, int64_t half)
 {
@@ -96,7 +96,7 @@ OCC_INLINE void occ_dft_TPL_N(TPL_T *y, const TPL_T *x, double *work, int64_t ou
         }
 }
 
-/* stft - transforms of frames of n samples, `step` apart, times a window.
+/* stft - transforms of frames of n samples, each times a window; frames begin `step` samples apart.
  *   x [batch][samples][parts], window [n] or NULL, y [batch][frames][results][2], work [6 n] */
 OCC_INLINE void occ_stft_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *window, double *work, int64_t batch,
                                int64_t samples, int64_t parts, int64_t frames, int64_t step, int64_t n, int64_t results)
@@ -119,7 +119,7 @@ OCC_INLINE void occ_stft_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *window, do
         }
 }
 
-/* The spectrum's bin at edge i of the mel filters. */
+/* The bin of the spectrum at edge i of the mel filters. */
 OCC_HOT double occ_mel_bin(int64_t i, int64_t bins, int64_t length, double rate, double low, double high)
 {
     const double from = 2595.0 * log1p(low / 700.0) / log(10.0), to = 2595.0 * log1p(high / 700.0) / log(10.0);
@@ -128,8 +128,9 @@ OCC_HOT double occ_mel_bin(int64_t i, int64_t bins, int64_t length, double rate,
     return floor((double)(length + 1) * (700.0 * expm1(mel / 2595.0 * log(10.0))) / rate);
 }
 
-/* mel_weights - triangles between neighbouring edges that are equally far apart on the mel scale.
- *   y [length / 2 + 1][bins]; rate, low, high: one number each, in hertz */
+/* mel_weights - triangular filters between edges that are equally far apart on the mel scale.
+ *   y [length / 2 + 1][bins]; rate, low, high: one number each, in hertz
+ *   an edge outside the spectrum: OCC_EINDEX */
 OCC_INLINE int occ_mel_weights(double *y, const double *rate, const double *low, const double *high, int64_t bins,
                                int64_t length)
 {

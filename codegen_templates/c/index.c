@@ -1,5 +1,5 @@
-/* index.c - kernels that pick and place elements by indices. Operands are dense and row-major unless a stride is named.
- * Indices may be negative, counted from the back; an index outside its axis ends the run with OCC_EINDEX. */
+/* index.c - kernels that read and write elements by index. Operands are dense and row-major unless a stride is named. A
+ * negative index counts from the end; an index outside its axis ends the run with OCC_EINDEX. */
 #include "occ_turn.h"
 
 #ifndef TPL_T
@@ -7,7 +7,7 @@
 #define TPL_N f32
 #endif
 
-/* An index in 0 .. n-1, or -1 when it is outside. */
+/* Normalises an index to 0 .. n - 1; -1 where it is outside. */
 OCC_HOT int64_t occ_index(int64_t index, int64_t n)
 {
     if (index < 0)
@@ -63,8 +63,8 @@ OCC_INLINE int occ_gather_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, 
     return 0;
 }
 
-/* gather_elements - y[..k..] = x[..index[..k..]..] along one axis; y and index have extents dim, x may be larger
- * elsewhere.
+/* gather_elements - y[..k..] = x[..index[..k..]..] along one axis. y and index have extents dim; x may be larger along
+ * the other axes.
  *   dim, xstride [rank] */
 OCC_INLINE int occ_gather_elements_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t rank,
                                          const occ_extent *dim, const occ_extent *xstride, int64_t axis, int64_t extent)
@@ -86,7 +86,7 @@ OCC_INLINE int occ_gather_elements_TPL_N(TPL_T *y, const TPL_T *x, const int64_t
     return 0;
 }
 
-/* gather_nd - each tuple of index names a slice of x.
+/* gather_nd - each tuple of `depth` indices names one slice of x, which is copied to y.
  *   y [batch][count][inner], index [batch][count][depth], x [batch][dim[0]]..[dim[depth-1]][inner] */
 OCC_INLINE int occ_gather_nd_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t batch, int64_t count,
                                    int64_t depth, const occ_extent *dim, int64_t inner)
@@ -133,7 +133,7 @@ OCC_HOT TPL_T occ_scatter_TPL_N(TPL_T old, TPL_T update, int64_t how)
     }
 }
 
-/* scatter_elements - y[..index[..k..]..] takes update[..k..] along one axis, in row-major order of the updates.
+/* scatter_elements - combines update[..k..] into y[..index[..k..]..] along one axis, in row-major order of the updates.
  *   y is a copy of the data already, with strides ystride; update and index have extents dim */
 OCC_INLINE int occ_scatter_elements_TPL_N(TPL_T *y, const int64_t *index, const TPL_T *update, int64_t rank,
                                           const occ_extent *dim, const occ_extent *ystride, int64_t axis,
@@ -156,8 +156,8 @@ OCC_INLINE int occ_scatter_elements_TPL_N(TPL_T *y, const int64_t *index, const 
     return 0;
 }
 
-/* scatter_nd - each tuple of index names a slice of y (a copy of the data already) that takes a slice of update.
- *   y [dim[0]]..[dim[depth-1]][inner], index [count][depth], update [count][inner] */
+/* scatter_nd - combines each slice of update into the slice of y that a tuple of `depth` indices names.
+ *   y is a copy of the data already: [dim[0]]..[dim[depth-1]][inner], index [count][depth], update [count][inner] */
 OCC_INLINE int occ_scatter_nd_TPL_N(TPL_T *y, const int64_t *index, const TPL_T *update, int64_t count, int64_t depth,
                                     const occ_extent *dim, int64_t inner, int64_t how)
 {
@@ -177,13 +177,14 @@ OCC_INLINE int occ_scatter_nd_TPL_N(TPL_T *y, const int64_t *index, const TPL_T 
     return 0;
 }
 
-/* Where padding takes its element from. */
+/* The element that a place of the padding holds. */
 #define OCC_PAD_CONSTANT 0
 #define OCC_PAD_REFLECT 1
 #define OCC_PAD_EDGE 2
 #define OCC_PAD_WRAP 3
 
-/* The index in 0 .. n-1 that position i (perhaps outside) shows; -1: the constant. */
+/* The index in 0 .. n - 1 of the element at position i, which may be outside; -1: the constant. OCC_PAD_REFLECT with n
+ * = 4 maps -2, -1, 4 and 5 to 2, 1, 2 and 1. */
 OCC_HOT int64_t occ_pad_index(int64_t i, int64_t n, int64_t mode)
 {
     if (i >= 0 && i < n)
@@ -198,7 +199,7 @@ OCC_HOT int64_t occ_pad_index(int64_t i, int64_t n, int64_t mode)
     return i < n ? i : 2 * n - 2 - i;
 }
 
-/* Positions first to last - 1 of a padded row. */
+/* Positions `first` to last - 1 of a padded row. */
 OCC_HOT void occ_pad_part_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t first, int64_t last,
                                 int64_t extent, int64_t before, int64_t ystride, int64_t xstride, int64_t mode)
 {
@@ -223,7 +224,8 @@ OCC_HOT void occ_pad_row_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int
     occ_pad_part_TPL_N(y, x, value, back, count, extent, before, ystride, xstride, mode);
 }
 
-/* pad - y is x with `before[r]` elements in front of axis r (negative: cut) and what its extent leaves behind.
+/* pad - y is x with before[r] elements in front of axis r (negative: so many are cut off); the extents of y leave room
+ * for the padding behind.
  *   ydim, ystride, xdim, xstride, before [rank]; value: one element */
 OCC_INLINE void occ_pad_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int64_t rank, const occ_extent *ydim,
                               const occ_extent *ystride, const occ_extent *xdim, const occ_extent *xstride,

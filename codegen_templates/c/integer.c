@@ -1,5 +1,5 @@
-/* integer.c - convolutions and products of 8-bit integers with any zero points and weights known only while running:
- * plain loops, exact sums of 32 bits. Constant weights have a kernel of their own. Knows nothing of scales. */
+/* integer.c - convolutions and products of 8-bit integers with any zero points and with weights known only at run time:
+ * plain loops, exact 32-bit sums. Constant weights have kernels of their own. Knows nothing of scales. */
 #include "occ_image.h"
 #include "occ_stack.h"
 
@@ -10,7 +10,7 @@
 #define TPL_N2 i8
 #endif
 
-/* One result of a convolution: the taps that lie inside the input, over the channels of one group.
+/* One result of a convolution: the sum over the taps inside the input and the channels of one group.
  *   p  the result's place, {depth, height, width} */
 OCC_HOT int32_t occ_integer_sum_TPL_N_TPL_N2(const TPL_T *x, const TPL_T2 *w, int32_t xzero, int32_t wzero,
                                              const occ_image *x_at, const occ_window *window, int64_t inputs,
@@ -37,7 +37,8 @@ OCC_HOT int32_t occ_integer_sum_TPL_N_TPL_N2(const TPL_T *x, const TPL_T2 *w, in
 }
 
 /* conv_integer - y = sum over taps and channels of (x - xzero) * (w - wzero), grouped; padding counts as zero.
- *   w  [groups * outputs][inputs][tap], dense;  xzero one element;  wzero: element o * wstep is that of output o */
+ *   w  [groups * outputs][inputs][tap], dense;  xzero: one element;  wzero: that of output o is element o * wstep;
+ *   NULL: zero point 0 */
 OCC_INLINE void occ_conv_integer_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const TPL_T2 *w,
                                               const TPL_T *xzero, const TPL_T2 *wzero, int32_t *y,
                                               const occ_image *y_at, const occ_window *window, int64_t groups,
@@ -59,7 +60,7 @@ OCC_INLINE void occ_conv_integer_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x
 }
 
 /* matmul_integer - y[s][m][n] = sum over k of (a[s][m][k] - azero) * (b[s][k][n] - bzero) for every place s of a stack.
- *   azero, bzero  those of row m at m * azstep and of column n at n * bzstep, or NULL */
+ *   azero, bzero: the zero point of row m is azero[m * azstep], that of column n is bzero[n * bzstep]; NULL: 0 */
 OCC_INLINE void occ_matmul_integer_TPL_N_TPL_N2(int32_t *y, const occ_stack *y_at, const TPL_T *a,
                                                 const occ_stack *a_at, const TPL_T2 *b, const occ_stack *b_at,
                                                 const TPL_T *azero, const TPL_T2 *bzero, int64_t azstep, int64_t bzstep)

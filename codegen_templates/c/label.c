@@ -1,4 +1,4 @@
-/* label.c - tables that map keys to values, of any element type. Knows nothing of what the labels stand for. */
+/* label.c - tables from keys to values, of any element type. Knows nothing of what the labels mean. */
 #include "occ_text.h"
 
 #ifndef TPL_T
@@ -9,7 +9,7 @@
 #endif
 
 /* label_encode - y[i] = value[k] where key[k] equals x[i], else value[nkey]; n elements.
- *   key [nkey], value [nkey + 1]: the last is for what has no key */
+ *   key [nkey], value [nkey + 1]; the last value is the default */
 OCC_INLINE void occ_label_encode_TPL_N_TPL_N2(const TPL_T *x, const TPL_T *key, const TPL_T2 *value, TPL_T2 *y,
                                               int64_t n, int64_t nkey)
 {

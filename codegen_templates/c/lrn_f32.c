@@ -4,7 +4,7 @@
 #include "occ_vapart.h"
 #include "occ_walk.h"
 
-#define OCC_LRN_CHUNK 256 /* elements that are made together */
+#define OCC_LRN_CHUNK 256 /* elements that are computed together */
 #define OCC_LRN_REACH 64  /* the most neighbours on one side for which the squares of a chunk are kept in a line */
 
 /* How far the windows extend along an axis of `axis` elements, and the divisor (factor * u + bias)^beta for a sum u. */
@@ -13,7 +13,7 @@ typedef struct occ_lrn {
     float   factor, bias, beta;
 } occ_lrn;
 
-/* x divided by that power of the sum; square roots serve the usual exponents. */
+/* Divides x by (factor * sum + bias)^beta; square roots serve the usual exponents. */
 OCC_HOT occ_vf occ_lrn_divide(occ_vf x, occ_vf sum, const occ_lrn *l)
 {
     const occ_vf base = occ_vfma(sum, occ_vset(l->factor), occ_vset(l->bias));
@@ -25,7 +25,7 @@ OCC_HOT occ_vf occ_lrn_divide(occ_vf x, occ_vf sum, const occ_lrn *l)
     return x / (l->beta == 0.5f ? root : root * occ_vsqrt(root));
 }
 
-/* n neighbours at each of all places along the axis, whose elements are sx and sy apart. */
+/* n neighbours at every place along the axis, whose elements are sx and sy apart. */
 OCC_HOT void occ_lrn_lanes(float *y, const float *x, int64_t n, int64_t sx, int64_t sy, const occ_lrn *l)
 {
     for (int64_t c = 0; c < l->axis; c++) {
@@ -45,7 +45,7 @@ OCC_HOT void occ_lrn_lanes(float *y, const float *x, int64_t n, int64_t sx, int6
     }
 }
 
-/* line[i] = the square of element from + i along the axis; what lies outside counts as 0. */
+/* line[i] = the square of element from + i along the axis; elements outside count as 0. */
 OCC_HOT void occ_lrn_squares(float *line, const float *x, int64_t from, int64_t count, int64_t axis)
 {
     const int64_t first = occ_min(count, occ_max(0, -from)), last = occ_max(first, occ_min(count, axis - from));
@@ -61,7 +61,7 @@ OCC_HOT void occ_lrn_squares(float *line, const float *x, int64_t from, int64_t 
         line[i] = 0.0f;
 }
 
-/* One place whose elements along the axis are neighbours. */
+/* All elements along the axis, which are neighbours. */
 OCC_HOT void occ_lrn_row(float *y, const float *x, const occ_lrn *l)
 {
     float line[OCC_LRN_CHUNK + 2 * OCC_LRN_REACH + OCC_W];
@@ -81,15 +81,16 @@ OCC_HOT void occ_lrn_row(float *y, const float *x, const occ_lrn *l)
     }
 }
 
-/* Elements along the channels, their strides in x and y, and how many neighbours before and behind count. */
+/* The axis of channels: its elements, their strides in x and y, and how many neighbours before and behind are
+ * summed. */
 typedef struct occ_lrn_axis {
     int64_t axis, sx, sy, before, behind;
     float   factor, bias, beta;
 } occ_lrn_axis;
 
-/* lrn - y = x / (bias + factor * (sum of squares of the `before` elements before x, of x and of the `behind` behind
- * it))^beta along `axis` elements at strides sx and sy, for every place of the kept axes: extents kdim [krank], krank
- * >= 1, strides ky and kx. */
+/* lrn - y = x / (bias + factor * sum)^beta along `axis` elements, sx and sy apart. sum: the squares of x, of the
+ * `before` elements before it and of the `behind` elements behind it.
+ *   For every place of the kept axes: extents kdim [krank], krank >= 1, strides ky and kx. */
 OCC_INLINE void occ_lrn_f32(float *y, const float *x, const occ_lrn_axis *form, int64_t krank, const occ_extent *kdim,
                             const occ_extent *ky, const occ_extent *kx)
 {

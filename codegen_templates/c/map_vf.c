@@ -1,5 +1,5 @@
-/* map_vf.c - strided elementwise work on float vectors, and the store of their lanes as another type.
- * Knows nothing of what the expression computes. */
+/* map_vf.c - elementwise expressions over float vectors, whose lanes may be stored as another type. Knows nothing of
+ * what the expression computes. */
 #include "occ_nest.h"
 #include "occ_vpow.h"
 
@@ -8,7 +8,7 @@
 #define occ_vstore_TPL_N occ_vstore_f32
 #endif
 
-/* n results from index c on, into elements `stride` apart. */
+/* Stores n results to elements of y that are `stride` apart. */
 OCC_HOT void occ_map_store_TPL_N(TPL_T *y, int64_t stride, occ_vf v, int n)
 {
     TPL_T lane[OCC_W];
@@ -21,9 +21,9 @@ OCC_HOT void occ_map_store_TPL_N(TPL_T *y, int64_t stride, occ_vf v, int n)
         y[i * stride] = lane[i];
 }
 
-/* map_vf - y[i] = fn(...) for every index i of `rank` axes, the innermost in vectors.
+/* map_vf - y[i] = fn(...) for every index i of `rank` axes, the innermost axis in vectors.
  *   y        [dim[0]]...[dim[rank - 1]], strides ystride; rank >= 1
- *   xstride  [nx][rank], elements: of the operands that fn reads; the innermost is fn's own business
+ *   xstride  [nx][rank], in elements: of the operands that fn reads; fn itself applies the innermost strides
  *   An operand of y's type and strides may be y itself. */
 OCC_INLINE void occ_map_vf_TPL_N(TPL_T *y, int64_t rank, const occ_extent *dim, const occ_extent *ystride, int64_t nx,
                                  const occ_extent *xstride, const occ_expr *e, occ_fn_vf fn)

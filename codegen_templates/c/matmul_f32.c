@@ -2,7 +2,7 @@
 #include "occ_conv.h"
 #include "occ_epilogue.h"
 
-/* One result by vectors along k, both factors being neighbours there. */
+/* One result. Vectors run along k, where the elements of both factors are neighbours. */
 OCC_HOT float occ_matmul_dot(const float *a, const float *b, int64_t depth)
 {
     occ_vf  sum[4];
@@ -23,7 +23,7 @@ OCC_HOT float occ_matmul_dot(const float *a, const float *b, int64_t depth)
     return occ_vsum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
-/* acc[i][j] = row i of a times the columns of b from c on; rows, vectors and the `lanes` of the last one are
+/* acc[i][j] = row i of a times the columns of b from c on; rows, vectors and the `lanes` of the last vector are
  * literals. */
 OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *b, int64_t c, int64_t depth, int rows,
                             int vectors, int lanes)
@@ -48,7 +48,7 @@ OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *
         }
 }
 
-/* A tile of results, stored: the first row is row m of the matrix. */
+/* One tile of results, with the epilogue, stored to y. Its first row is row m of the matrix. */
 OCC_HOT void occ_matmul_tile(float *y, int64_t yrow, const occ_matrix *a, const occ_matrix *b, int64_t m, int64_t c,
                              int64_t depth, int rows, int vectors, int lanes, const occ_epilogue *p)
 {
@@ -104,8 +104,8 @@ OCC_HOT void occ_matmul_matrix(float *y, int64_t yrow, occ_matrix a, const occ_m
 }
 
 /* matmul - y[s][m][n] = expression(sum over k of a[s][m][k] * b[s][k][n]) for every place s of a stack.
- *   y     neighbouring columns
- *   a, b  any row and column strides; columns of b are neighbours, or those of a and the rows of b are */
+ *   y     columns are neighbours
+ *   a, b  any strides, but either the columns of b are neighbours, or the columns of a and the rows of b are */
 OCC_INLINE void occ_matmul_f32(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
                                const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused)
 {

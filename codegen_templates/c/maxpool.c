@@ -1,4 +1,4 @@
-/* maxpool.c - maxima over sliding windows and the places where they lie, for any element type. */
+/* maxpool.c - maxima over sliding windows and their places, for any element type. */
 #include "pool_f32.c"
 
 #ifndef TPL_T
@@ -6,9 +6,9 @@
 #define TPL_N f32
 #endif
 
-/* maxpool - y = the largest element of each window, place = its index in x as if x lay in row-major order.
- *   geometry as occ_pool_f32; place NULL: not wanted; columns: places count the spatial axes
- *   in column-major order, the first one fastest */
+/* maxpool - y = the largest element of each window; place = its index in x as if x were dense and row-major.
+ *   geometry as in occ_pool_f32; place NULL: not wanted
+ *   columns: indices count the spatial axes in column-major order, the first axis fastest */
 OCC_INLINE void occ_maxpool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at,
                                   int64_t *place, const occ_window *window, int64_t columns)
 {

@@ -6,23 +6,23 @@
 #define TPL_N u8
 #endif
 
-/* Channels that are compared together: their loop has a literal count, so that compilers make vectors of it. */
+/* Channels that are compared together. Their loop has a literal count, so that compilers vectorise it. */
 #define OCC_MAX_CHANNELS (OCC_W == 1 ? 4 : 32)
 
-/* best[i] = the larger of it and x[i]. */
+/* best[i] = the larger of best[i] and x[i]. */
 OCC_HOT void occ_max_bytes_TPL_N(TPL_T *best, const TPL_T *x)
 {
     for (int i = 0; i < OCC_MAX_CHANNELS; i++)
         best[i] = x[i] > best[i] ? x[i] : best[i];
 }
 
-/* The window of one pixel for `count` channels, which follow each other in x and y. */
+/* The window of one pixel for `count` channels, which are neighbours in x and y. */
 OCC_HOT void occ_max_window_TPL_N(const TPL_T *x, TPL_T *y, const occ_taps *w, const int64_t *begin,
                                   const occ_image *x_at, const occ_window *window, int64_t count)
 {
     TPL_T best[OCC_MAX_CHANNELS], part[OCC_MAX_CHANNELS];
 
-    memset(best, (TPL_T)-1 < (TPL_T)1 ? 128 : 0, sizeof best); /* the least of the type */
+    memset(best, (TPL_T)-1 < (TPL_T)1 ? 128 : 0, sizeof best); /* the least value of the type */
     memset(part, 0, sizeof part);
     for (int64_t d = w[0].first; d < w[0].last; d++)
         for (int64_t h = w[1].first; h < w[1].last; h++)
@@ -37,7 +37,7 @@ OCC_HOT void occ_max_window_TPL_N(const TPL_T *x, TPL_T *y, const occ_taps *w, c
     memcpy(y, best, (size_t)count);
 }
 
-/* maxpool_bytes - y = the largest element of each window; geometry as occ_pool_f32, channels follow each other in x and
+/* maxpool_bytes - y = the largest element of each window; geometry as in occ_pool_f32. Channels are neighbours in x and
  * y. */
 OCC_INLINE void occ_maxpool_bytes_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at,
                                         const occ_window *window)

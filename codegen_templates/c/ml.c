@@ -1,4 +1,4 @@
-/* ml.c - scores of linear models, what is done to scores, and the choice of a class. Knows nothing of training. */
+/* ml.c - scores of linear models, transforms of scores, and the choice of a class. Knows nothing of training. */
 #include "occ_text.h"
 #include <math.h>
 
@@ -8,7 +8,7 @@
 #define occ_same_TPL_N occ_same_i64
 #endif
 
-/* linear_scores - y[r][t] = bias[t] + sum of x[r][k] coef[t][k]; bias may be NULL. */
+/* linear_scores - y[r][t] = bias[t] + sum over k of x[r][k] * coef[t][k]; bias may be NULL. */
 OCC_INLINE void occ_linear_scores(const float *x, const float *coef, const float *bias, float *y, int64_t rows,
                                   int64_t features, int64_t targets)
 {
@@ -27,8 +27,8 @@ OCC_HOT float occ_logistic(float x)
     return x < 0.0f ? 1.0f - e : e;
 }
 
-/* The inverse of the normal distribution by Winitzki's approximation of the inverse error function, as ONNX Runtime has
- * it. */
+/* The inverse of the normal distribution, by Winitzki's approximation of the inverse error function, as in ONNX
+ * Runtime. */
 OCC_HOT float occ_probit(float p)
 {
     const float x = 2.0f * p - 1.0f, sign = x < 0.0f ? -1.0f : 1.0f, l = logf((1.0f - x) * (1.0f + x));
@@ -36,7 +36,7 @@ OCC_HOT float occ_probit(float p)
     return 1.41421356f * sign * sqrtf(-v + sqrtf(v * v - w));
 }
 
-/* exp(x - greatest) over their sum; `zero` not 0: scores of 0 stay 0. */
+/* Softmax of n scores in place. zero not 0: scores of 0 stay 0. */
 OCC_HOT void occ_score_softmax(float *x, int64_t n, int zero)
 {
     float most = x[0], sum = 0.0f;
@@ -53,10 +53,10 @@ OCC_HOT void occ_score_softmax(float *x, int64_t n, int zero)
         x[i] /= sum;
 }
 
-/* score_transform - what users call the scores.
+/* score_transform - turns scores into what the model reports.
  *   x       [rows][n]; y [rows][m]; m is n, or 2 where n is 1: a score for each of two classes
  *   how     0: none, 1: softmax, 2: logistic, 3: softmax that keeps zeros, 4: probit
- *   signed_pair  of two classes made from one score s: 0: 1 - s and s, 1: -s and s (before a logistic function) */
+ *   signed_pair  two classes made from one score s: 0: 1 - s and s; 1: -s and s, before a logistic function */
 OCC_INLINE void occ_score_transform(const float *x, float *y, int64_t rows, int64_t n, int64_t m, int64_t how,
                                     int64_t signed_pair)
 {
@@ -81,10 +81,10 @@ OCC_INLINE void occ_score_transform(const float *x, float *y, int64_t rows, int6
     }
 }
 
-/* score_label - the class of each row.
- *   x      [rows][n] scores before any transform; seen [rows][n] or NULL: whether a score was given at all
+/* score_label - the class of each row: the one with the greatest score.
+ *   x      [rows][n] scores before any transform; seen [rows][n] or NULL: 1 where a score was given at all
  *   label  [labels]
- *   limit  one score and two labels: the second class from above this score on */
+ *   limit  for one score and two labels: the second class is chosen for a score above it */
 OCC_INLINE void occ_score_label_TPL_N(const float *x, const uint8_t *seen, const TPL_T *label, TPL_T *y, int64_t rows,
                                       int64_t n, int64_t labels, float limit)
 {
@@ -101,8 +101,8 @@ OCC_INLINE void occ_score_label_TPL_N(const float *x, const uint8_t *seen, const
     }
 }
 
-/* row_normalize - each row by its greatest element, the sum of magnitudes, or the root of the sum of squares.
- *   kind  0: greatest, 1: L1, 2: L2; a row of zeros stays */
+/* row_normalize - divides each row by its greatest element, its sum of magnitudes, or the root of its sum of squares.
+ *   kind  0: greatest, 1: L1, 2: L2; a row whose divisor is 0 stays */
 OCC_INLINE void occ_row_normalize(const float *x, float *y, int64_t rows, int64_t n, int64_t kind)
 {
     for (int64_t r = 0; r < rows; r++, x += n, y += n) {
@@ -116,7 +116,8 @@ OCC_INLINE void occ_row_normalize(const float *x, float *y, int64_t rows, int64_
     }
 }
 
-/* category_one_hot - y[i][k] = whether x[i] is category k, n elements; an unknown one stops the run unless `zeros`. */
+/* category_one_hot - y[i][k] = 1 if x[i] is category k, else 0, for n elements. An unknown category ends the run with
+ * OCC_EINDEX unless `zeros`. */
 OCC_INLINE int occ_category_one_hot_TPL_N(const TPL_T *x, const TPL_T *category, float *y, int64_t n, int64_t count,
                                           int64_t zeros)
 {

@@ -2,11 +2,12 @@
  * decoded to floats. */
 #include "occ_bytes.h"
 
-/* Rows of x that are multiplied with the same decoded weights; weights that are decoded together. */
+/* OCC_NBITS_ROWS: rows of x that are multiplied with the same decoded weights. OCC_NBITS_LINE: the most weights decoded
+ * at a time. */
 #define OCC_NBITS_ROWS 4
 #define OCC_NBITS_LINE 256
 
-/* Element i of integers of `bits` bits, the lowest of each byte first. */
+/* Element i of integers of `bits` bits, the lowest bits of each byte first. */
 OCC_HOT int32_t occ_nbits_at(const uint8_t *from, int64_t i, int64_t bits)
 {
     const int64_t each = 8 / bits;
@@ -71,7 +72,7 @@ OCC_HOT float occ_nbits_zero(const float *zero, const uint8_t *packed, int64_t b
     return packed ? (float)occ_nbits_at(packed, b, bits) : (float)(1 << (bits - 1));
 }
 
-/* Decodes weights each of which names its block of scales. */
+/* Decodes weights whose block of scales is given for each weight, in `group`. */
 OCC_HOT void occ_nbits_decode_by(float *to, const uint8_t *from, int64_t count, int64_t bits, const int32_t *group,
                                  const float *scale, const float *zero, const uint8_t *packed)
 {
@@ -96,7 +97,7 @@ OCC_HOT void occ_nbits_add(occ_vf *sum, const float *x, int64_t rows, int64_t k,
     }
 }
 
-/* The same for four rows, whose sums stay in registers; `count` is a multiple of a vector. */
+/* occ_nbits_add for four rows, whose sums stay in registers. `count` is a multiple of OCC_W. */
 OCC_HOT void occ_nbits_add_four(occ_vf *sum, const float *x, int64_t k, const float *line, int64_t count)
 {
     occ_vf a = sum[0], b = sum[1], c = sum[2], d = sum[3];
@@ -115,15 +116,18 @@ OCC_HOT void occ_nbits_add_four(occ_vf *sum, const float *x, int64_t k, const fl
     sum[3] = d;
 }
 
-/* y [rows][columns], ystride elements between rows; k weights of `bits` bits for each column, scaled block by block. */
+/* The sizes of a product: y [rows][columns], ystride elements between rows; k weights of `bits` bits for each column;
+ * `block` weights share a scale. */
 typedef struct occ_nbits {
     int64_t rows, columns, k, block, bits, ystride;
 } occ_nbits;
 
 /* matmul_nbits_f32 - y = x w + bias, column by column.
- *   y [rows][columns] of stride ystride, x [rows][k], w [columns][blocks][block * bits / 8] with blocks = ceil(k /
- * block) scale [columns][blocks]; zero, the same, or packed [columns][ceil(blocks * bits / 8)], or neither (NULL) group
- * [k]: the block, below `blocks`, whose scale and zero point each place has, or NULL; bias [columns] or NULL */
+ *   y [rows][columns] with row stride ystride; x [rows][k]
+ *   w [columns][blocks][block * bits / 8] with blocks = ceil(k / block); scale [columns][blocks]
+ *   zero [columns][blocks], or packed [columns][ceil(blocks * bits / 8)], or neither (NULL)
+ *   group [k]: for each of the k places its block, below `blocks`, of scale and zero point; NULL: blocks in order
+ *   bias [columns] or NULL */
 OCC_INLINE void occ_matmul_nbits_f32(float *y, const float *x, const uint8_t *w, const float *scale, const float *zero,
                                      const uint8_t *packed, const int32_t *group, const float *bias,
                                      const occ_nbits *form)

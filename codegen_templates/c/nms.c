@@ -1,4 +1,4 @@
-/* nms.c - non-maximum suppression: of overlapping boxes the one with the best score stays. */
+/* nms.c - non-maximum suppression: of boxes that overlap, only the one with the best score is kept. */
 #include "occ_base.h"
 
 /* One box as two opposite corners with x1 <= x2, y1 <= y2. */
@@ -66,16 +66,16 @@ OCC_HOT void occ_nms_sink(int64_t *order, const float *score, int64_t at, int64_
     }
 }
 
-/* Extents of the boxes; center: how boxes are given; at least `fewest` are found, at most `room`. */
+/* The extents of boxes and scores. center: boxes are {x, y of the centre, width, height}. The result has at least
+ * `fewest` rows, at most `room`. */
 typedef struct occ_nms_sizes {
     int64_t batches, classes, n, center, fewest, room;
 } occ_nms_sizes;
 
-/* nms - rows {batch, class, box} of y in the order of batches, classes and falling scores; count: how many.
- *   boxes [batches][n][4], score [batches][classes][n]; most, iou, least: limits, one element
- *   each, or NULL for 0, 0, none
- *   order [n]: scratch; center: boxes are given by centre and size
- *   found fewer than `fewest`: OCC_ESHAPE; more than the rows of y, `room`: OCC_ECAPACITY */
+/* nms - rows {batch, class, box} of y, ordered by batch, class and falling score. count: how many rows.
+ *   boxes [batches][n][4], score [batches][classes][n]; order [n]: scratch
+ *   most: boxes kept of a class, NULL: 0; iou: limit of overlap, NULL: 0; least: scores are above it, NULL: no limit
+ *   fewer rows than `fewest`: OCC_ESHAPE; more than `room`: OCC_ECAPACITY */
 OCC_INLINE int occ_nms(int64_t *y, int64_t *count, int64_t *order, const float *boxes, const float *score,
                        const int64_t *most, const float *iou, const float *least, const occ_nms_sizes *form)
 {

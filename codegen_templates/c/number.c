@@ -1,4 +1,4 @@
-/* number.c - kernels between numbers and text. */
+/* number.c - kernels that convert numbers to text and text to numbers. */
 #include "occ_number.h"
 
 #ifndef TPL_T
@@ -7,7 +7,7 @@
 #define occ_read_TPL_N occ_read_f64
 #endif
 
-/* text_of - y[i] = x[i] in characters, which go to the pool. */
+/* text_of - y[i] = x[i] as text; its characters go to a pool of `capacity` bytes. A full pool: OCC_ECAPACITY. */
 OCC_INLINE int occ_text_of_TPL_N(const TPL_T *x, occ_text *y, char *pool, int64_t n, int64_t capacity)
 {
     int64_t used = 0;
@@ -23,7 +23,7 @@ OCC_INLINE int occ_text_of_TPL_N(const TPL_T *x, occ_text *y, char *pool, int64_
     return 0;
 }
 
-/* text_to - y[i] = the number that x[i] begins with; stops at a text that begins with none. */
+/* text_to - y[i] = the number at the beginning of text x[i]; OCC_ETEXT where there is none. */
 OCC_INLINE int occ_text_to_TPL_N(const occ_text *x, TPL_T *y, int64_t n)
 {
     for (int64_t i = 0; i < n; i++)

@@ -1,4 +1,4 @@
-/* occ_base.h - what every kernel stands on: the integer types, how functions are inlined, loops unrolled, errors named.
+/* occ_base.h - the base of every kernel: integer types, how functions are inlined and loops unrolled, codes of errors.
  * Knows nothing of tensors. */
 #ifndef OCC_BASE_H
 #define OCC_BASE_H
@@ -8,7 +8,7 @@
 
 /* How functions are compiled.
  *   OCC_INLINE  kernels: inlined into the step that calls them with literals, unless one copy of each is asked for
- *   OCC_HOT     their innermost parts: inlined everywhere, so that tiles stay in registers
+ *   OCC_HOT     the innermost parts of kernels: inlined everywhere, so that tiles stay in registers
  *   OCC_STEP    one call of a kernel: never inlined, since buffers change their element type between steps
  *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely
  *   OCC_ROLL    before a loop whose body is long already: not unrolled
@@ -16,10 +16,10 @@
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
  *   OCC_SHARED  defined by --code=shared or by -D, never by the optimiser's level: one copy of each kernel, called with
  *               variables
- *   OCC_CODE    empty by default: put it before the code's functions with -D, to name their section (ITCM, say)
- *   OCC_LEVEL_AS_GIVEN  by -D: GCC keeps the level of the command line on microcontrollers, too. Without, it compiles
- *                       at -O2 there,
- *                       unless at -Os: a build for debugging (-O0, -Og) would leave the model neither room nor time
+ *   OCC_CODE    empty by default; define it with -D to name a section (ITCM, say) for the functions of the code
+ *   OCC_LEVEL_AS_GIVEN  by -D: GCC keeps the level of the command line on microcontrollers, too. Without it, all levels
+ *                       but -Os become -O2 there: with a build for debugging (-O0, -Og), a model would be too large and
+ *                       too slow to run
  *   OCC_COPY    memcpy of a literal number of bytes: a load and a store for freestanding compilers, too
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
 #ifndef OCC_CODE
@@ -32,16 +32,16 @@
 #pragma GCC optimize("O2")
 #endif
 #pragma GCC            optimize("fp-contract=fast")
-#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations" /* warns of row numbers that no extent reaches */
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations" /* it warns of row numbers that no extent reaches */
 #else
-#pragma clang diagnostic ignored "-Wpass-failed" /* says that a loop of run-time count is not unrolled */
+#pragma clang diagnostic ignored "-Wpass-failed" /* it warns of loops of run-time count, which are not unrolled */
 #endif
 #if defined(__clang__) && defined(__AVX512F__)
 #define OCC_WIDE min_vector_width(512), unused
 #else
 #define OCC_WIDE unused
 #endif
-#if defined(OCC_HOSTED) /* inside the compiler: quick to build, called with variables */
+#if defined(OCC_HOSTED) /* within the compiler itself, which calls kernels with variables */
 #define OCC_HOT static __attribute__((OCC_WIDE))
 #else
 #define OCC_HOT static inline __attribute__((always_inline, OCC_WIDE))
@@ -82,7 +82,7 @@
 #define OCC_UNROLL(n)
 #endif
 #else
-#if defined(OCC_ON_DEVICE) /* device code: occ_cuda.h comes first */
+#if defined(OCC_ON_DEVICE) /* device code, which includes occ_cuda.h first */
 #define OCC_HOT OCC_DEVICE
 #define OCC_INLINE OCC_DEVICE
 #define OCC_STEP OCC_DEVICE
@@ -105,7 +105,7 @@
 #define OCC_EEXTENT (-3)   /* an input extent is outside its bounds */
 #define OCC_EINDEX (-4)    /* an index is outside its axis */
 #define OCC_ECAPACITY (-5) /* a computed extent is above its capacity */
-#define OCC_ESHAPE (-6)    /* extents found while running disagree */
+#define OCC_ESHAPE (-6)    /* extents found at run time disagree */
 #define OCC_EWEIGHTS (-7)  /* the weights are not those that the code was made for */
 #define OCC_ETEXT (-9)     /* a text is no number */
 

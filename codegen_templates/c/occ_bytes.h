@@ -22,7 +22,7 @@ typedef int64_t occ_v64 __attribute__((vector_size(4 * OCC_W)));
 #define OCC_BYTES_AVX512 /* and for widening 16 bytes */
 #endif
 
-/* Bytes as integers. */
+/* Loads bytes as integers. */
 OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
 {
 #if OCC_W == 1
@@ -52,7 +52,7 @@ OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
 #endif
 }
 
-/* The low byte of each lane. */
+/* Stores the low byte of each lane. */
 OCC_HOT void occ_vistore_bytes(uint8_t *p, occ_vi v, int n)
 {
 #if OCC_W == 1
@@ -77,7 +77,7 @@ OCC_HOT void occ_vistore_bytes(uint8_t *p, occ_vi v, int n)
 #endif
 }
 
-/* Integers as they are. */
+/* Loads 32-bit integers. */
 OCC_HOT occ_vi occ_viload(const int32_t *p, int n)
 {
 #if OCC_W == 1 && defined(__GNUC__)
@@ -97,7 +97,7 @@ OCC_HOT occ_vi occ_viload(const int32_t *p, int n)
 #endif
 }
 
-/* The same as floats, for expressions. */
+/* Loads of integers as floats, for expressions. */
 OCC_HOT occ_vf occ_vload_u8(const uint8_t *p, int n)
 {
     return occ_vfrom_int(occ_viload_bytes(p, n, 0));
@@ -118,7 +118,7 @@ OCC_HOT occ_vf occ_vload_i32(const int32_t *p, int n)
     return occ_vfrom_int(occ_viload(p, n));
 }
 
-/* Elements `stride` apart. */
+/* Loads as floats of integers that are `stride` apart. */
 OCC_HOT occ_vf occ_vloads_u8(const uint8_t *p, int64_t stride, int n)
 {
     float lane[OCC_W] = {0};
@@ -148,7 +148,7 @@ OCC_HOT occ_vf occ_vloads_i32(const int32_t *p, int64_t stride, int n)
     return occ_vload(lane, OCC_W);
 }
 
-/* Lanes clamped to [lo, hi], NaN to 0, then cut to integers. */
+/* Clamps lanes to [lo, hi] and rounds them towards zero; NaN becomes 0. */
 OCC_HOT occ_vi occ_vclamp_int(occ_vf v, float lo, float hi)
 {
     v = occ_vpick(occ_vmask_nan(v), occ_vset(0.0f), v);
@@ -166,7 +166,7 @@ OCC_HOT void occ_vstore_i8(int8_t *p, occ_vf v, int n)
     occ_vistore_bytes((uint8_t *)p, occ_vclamp_int(v, -128.0f, 127.0f), n);
 }
 
-/* The floats that remain when v is stored as bytes and loaded again. */
+/* The values that v has after it is stored as bytes and loaded again. */
 OCC_HOT occ_vf occ_vcut_u8(occ_vf v)
 {
     return occ_vfrom_int(occ_vclamp_int(v, 0.0f, 255.0f));
@@ -177,7 +177,7 @@ OCC_HOT occ_vf occ_vcut_i8(occ_vf v)
     return occ_vfrom_int(occ_vclamp_int(v, -128.0f, 127.0f));
 }
 
-/* 1 where the lane is not zero (NaN is not). */
+/* Stores 1 for each lane that is not zero, else 0. NaN is not zero. */
 OCC_HOT void occ_vstore_bool(uint8_t *p, occ_vf v, int n)
 {
     occ_vi zero = occ_vmask_eq(v, occ_vset(0.0f));

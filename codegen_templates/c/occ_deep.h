@@ -14,7 +14,7 @@
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
 
 /* A block of one tap: the current pixel, the columns that see the tap, the input at row 0 and column 0 and its strides,
- * the weights, the sums from row `first` on with `width` pixels a row, and what is prefetched. */
+ * the weights, the sums, which begin with row `first` and have `width` pixels a row, and the weights to prefetch. */
 typedef struct occ_deep {
     int64_t      row, column, depth, first, width, down, across, pace;
     occ_taps     columns;
@@ -22,7 +22,7 @@ typedef struct occ_deep {
     occ_vf      *kept;
 } occ_deep;
 
-/* The output positions along an axis that see a tap of it. */
+/* The output positions along an axis that see tap number `tap`. */
 OCC_HOT occ_taps occ_deep_places(const occ_conv *g, int axis, int64_t tap)
 {
     const int64_t from = g->pad[axis] - tap * g->dilation[axis];
@@ -32,7 +32,7 @@ OCC_HOT occ_taps occ_deep_places(const occ_conv *g, int axis, int64_t tap)
     return t;
 }
 
-/* acc += steps from..end of k of pixels at x. */
+/* acc += steps `from` to end - 1 of k, for pixels at x. */
 OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, int64_t from, int64_t end, int pixels)
 {
     OCC_ROLL

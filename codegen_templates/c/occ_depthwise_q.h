@@ -1,23 +1,23 @@
-/* occ_depthwise_q.h - tiles of convolutions of each channel of 8-bit integers by itself. Knows nothing of ONNX's
- * padding modes. */
+/* occ_depthwise_q.h - tiles of depthwise convolutions of 8-bit integers: each channel is convolved by itself. Knows
+ * nothing of ONNX's padding modes. */
 #ifndef OCC_DEPTHWISE_Q_H
 #define OCC_DEPTHWISE_Q_H
 
 #include "occ_conv.h"
 #include "occ_put.h"
 
-/* Vectors across a tile, and pixels down it. */
+/* The size of a tile: vectors of channels across, and pixels of a row. */
 #define OCC_DQ_VECTORS (OCC_W == 16 ? 1 : OCC_W == 1 ? 4 : 2)
 #define OCC_DQ_COLUMNS (OCC_W == 16 ? 8 : OCC_W == 1 ? 1 : 4)
 
-/* One convolution. */
+/* The parameters of a convolution, as its step passes them. */
 typedef struct occ_dq_form {
     int64_t xzero, yzero;
-    int64_t wtap; /* elements between taps of w; 0: w is the same for all */
+    int64_t wtap; /* elements between taps of w; 0: all channels share the taps */
 } occ_dq_form;
 
 typedef struct occ_depthwise_q {
-    occ_conv       g; /* geometry, strides in elements, and the expression; operands are here */
+    occ_conv       g; /* geometry, strides in elements, and the expression; its operands x, w, y are unused */
     const uint8_t *x;
     const int8_t  *w;
     int64_t        wtap; /* elements between taps of w */
@@ -26,13 +26,13 @@ typedef struct occ_depthwise_q {
     int32_t        zero, yzero;
 } occ_depthwise_q;
 
-/* What is always literal: how x is read, and how results are stored. */
+/* Parameters that are literal in every call: how x is read, and how results are stored. */
 typedef struct occ_dq_how {
     int        is_signed;
     occ_fn_put put;
 } occ_dq_how;
 
-/* Channels of a tile: the first, and how many. */
+/* Channels of a tile: the first one, and how many. */
 typedef struct occ_dq_block {
     int64_t channel;
     int     vectors, lanes;
@@ -66,7 +66,7 @@ OCC_HOT void occ_dq_tap(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_b
     }
 }
 
-/* One row of taps; those of an edge tile at column `at` (literal) only for the columns where they lie inside. */
+/* Adds one row of taps. In an edge tile at column `at` (literal), each tap is added only to the columns that see it. */
 OCC_HOT void occ_dq_taps(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc, const uint8_t *x,
                          const int8_t *w, occ_taps t, int edge, int64_t at, int columns)
 {
@@ -130,7 +130,7 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
     }
 }
 
-/* One row of some channels: a tile at either edge where columns miss taps, and the tiles between. */
+/* One row of some channels: tiles at the edges, where columns miss taps, and full tiles between them. */
 OCC_HOT void occ_dq_row(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z,
                         int64_t r)
 {

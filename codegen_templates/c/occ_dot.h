@@ -6,16 +6,17 @@
 
 #include "occ_bytes.h"
 
-/* What a kernel may assume, a literal:
+/* What a kernel may assume of its factors; a literal:
  *   OCC_DOT_SIGNED    x holds signed bytes
  *   OCC_DOT_UNSIGNED  x holds unsigned bytes
- *   OCC_DOT_SAFE      the same, and 255 * (w[0] + w[1]), 255 * (w[2] + w[3]) fit 16 bits, even without their negative
- *                     or their positive terms: sums of two products never saturate */
+ *   OCC_DOT_SAFE      x holds unsigned bytes, and sums of two products never saturate: 255 * (w[0] + w[1]) and
+ *                     255 * (w[2] + w[3]) fit 16 bits, even without their negative or without their positive terms */
 #define OCC_DOT_SIGNED 0
 #define OCC_DOT_UNSIGNED 1
 #define OCC_DOT_SAFE 2
 
-/* Which instructions exist: for four products at once, for sums of two products of bytes, and of 16 bits. */
+/* The instructions that exist: four products of bytes at once, sums of two products of bytes, sums of two products of
+ * 16-bit integers. */
 #if OCC_W > 1 && !defined(OCC_FORCE_WIDTH)
 #if (OCC_W == 16 && defined(__AVX512VNNI__)) || (OCC_W == 8 && defined(__AVXVNNI__))
 #define OCC_DOT_FOUR
@@ -51,7 +52,7 @@ OCC_HOT int occ_dot_whole(int kind)
 #endif
 }
 
-/* Four bytes per lane, widened if need be. */
+/* Prepares four bytes per lane for the dot product. */
 OCC_HOT occ_quads occ_quads_of(occ_vi v, int is_signed, int kind)
 {
     occ_quads q = {v, v};
@@ -154,7 +155,7 @@ OCC_HOT occ_vi occ_dot(occ_vi acc, occ_quads x, occ_quads w, int kind)
 #endif
 }
 
-/* Four bytes, of which n exist, as an integer with the bytes in memory order. */
+/* An integer of four bytes in memory order; only n of them exist, the others are 0. */
 OCC_HOT int32_t occ_four_bytes(const uint8_t *p, int n)
 {
     int32_t word = 0;
@@ -166,8 +167,8 @@ OCC_HOT int32_t occ_four_bytes(const uint8_t *p, int n)
     return word;
 }
 
-/* The same integer in every lane, xor-ed with `flip`. The wide load keeps compilers from splitting the four bytes
- * before they are broadcast. */
+/* Broadcasts the integer of four bytes, of which n exist, to every lane, xor-ed with `flip`. The wide load keeps
+ * compilers from splitting the bytes before the broadcast. */
 OCC_HOT occ_vi occ_vispread(const uint8_t *p, int n, int32_t flip)
 {
 #if defined(OCC_DOT_BYTES)
@@ -180,7 +181,7 @@ OCC_HOT occ_vi occ_vispread(const uint8_t *p, int n, int32_t flip)
     return occ_viset(occ_four_bytes(p, n) ^ flip);
 }
 
-/* a * b for lanes that 16 bits hold. */
+/* a * b where each factor fits 16 bits. */
 OCC_HOT occ_vi occ_mul_small(occ_vi a, occ_vi b)
 {
 #if defined(OCC_DOT_WORDS)

@@ -12,16 +12,16 @@ typedef struct occ_matrix {
     int64_t      row, column;
 } occ_matrix;
 
-/* The expression of a product, with nx operands (NULL: there is none). pitch [nx][rank - 1] has the elements of each
- * operand from one place of the stack to the next, along each axis, and from row to row. */
+/* The expression of a stack of products; fn NULL: there is none. pitch [nx][rank - 1]: for each operand, the elements
+ * from one place of the stack to the next along each axis, and from row to row. */
 typedef struct occ_stack_fused {
     int64_t           nx;
     const occ_extent *pitch;
     occ_fn_vf         fn;
 } occ_stack_fused;
 
-/* The epilogue: the expression at the first row of the matrix, and the offsets of row i: i * row[k * step]. The first
- * column of y counts as column `first` of the expression. */
+/* The epilogue of one matrix: the expression at its first row, and the offsets of row i: i * row[k * step] for operand
+ * k. The first column of y counts as column `first` of the expression. */
 typedef struct occ_epilogue {
     occ_expr          e;
     occ_fn_vf         fn;

@@ -1,5 +1,5 @@
-/* occ_expr.h - the expression that a kernel applies to each result before storing it, and that maps consist of.
- * Knows nothing of kernels. */
+/* occ_expr.h - expressions: what a kernel applies to each result before storing it, and what maps consist of. Knows
+ * nothing of kernels. */
 #ifndef OCC_EXPR_H
 #define OCC_EXPR_H
 
@@ -15,18 +15,18 @@ typedef struct occ_expr {
                                        the places of literals */
 } occ_expr;
 
-/* n consecutive results, 1 <= n <= OCC_W, at inner index c of the row in hand. */
+/* Computes n results, 1 <= n <= OCC_W, from inner index c of the current row on. acc: the kernel's accumulator. */
 typedef occ_vf (*occ_fn_vf)(const occ_expr *e, occ_vf acc, int64_t c, int n);
 
-/* How an expression of nx operands is applied; NULL: there is none. pitch: for each operand the elements between two
- * pixels in row-major order; its channels are neighbours. */
+/* How a kernel applies an expression of nx operands; fn NULL: there is none. pitch: for each operand, the elements from
+ * one pixel to the next in row-major order; its channels are neighbours. */
 typedef struct occ_fused {
     int64_t    nx;
     occ_extent pitch[8];
     occ_fn_vf  fn;
 } occ_fused;
 
-/* Hides the literals from the compiler between the sums and the results of a tile: else it keeps their vectors in
+/* Hides the literals from the compiler between the sums and the results of a tile. It would keep their vectors in
  * registers across all tiles, and some sums in memory instead. */
 OCC_HOT void occ_hide_literals(occ_expr *e)
 {
@@ -37,7 +37,7 @@ OCC_HOT void occ_hide_literals(occ_expr *e)
 #endif
 }
 
-/* Literal k of an expression. */
+/* Literal number k of an expression. */
 OCC_HOT occ_vf occ_vliteral(const occ_expr *e, const float *literal, int64_t k)
 {
 #if OCC_W == 1

@@ -1,5 +1,5 @@
-/* occ_extent.h - arithmetic of extents found while running. Nothing overflows: results saturate, and what is divided by
- * 0 is 0, as when the compiler computes the same expression. Knows nothing of tensors. */
+/* occ_extent.h - arithmetic on extents that are computed at run time. Nothing overflows: results saturate, and a
+ * quotient by 0 is 0. The compiler computes the same expressions in the same way. Knows nothing of tensors. */
 #ifndef OCC_EXTENT_H
 #define OCC_EXTENT_H
 
@@ -31,7 +31,7 @@ OCC_HOT int64_t occ_extent_mul(int64_t a, int64_t b)
     return a * b;
 }
 
-/* Towards minus infinity. */
+/* a / b, rounded towards minus infinity. */
 OCC_HOT int64_t occ_extent_div(int64_t a, int64_t b)
 {
     if (!b)
@@ -41,13 +41,13 @@ OCC_HOT int64_t occ_extent_div(int64_t a, int64_t b)
     return a / b - (a % b && (a < 0) != (b < 0));
 }
 
-/* Of the sign of b. */
+/* The remainder of that, with the sign of b. */
 OCC_HOT int64_t occ_extent_mod(int64_t a, int64_t b)
 {
     return b ? a - occ_extent_div(a, b) * b : 0;
 }
 
-/* Towards plus infinity. */
+/* a / b, rounded towards plus infinity. */
 OCC_HOT int64_t occ_extent_ceildiv(int64_t a, int64_t b)
 {
     return b ? occ_extent_div(a, b) + (occ_extent_mod(a, b) != 0) : 0;

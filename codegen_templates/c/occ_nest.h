@@ -5,7 +5,8 @@
 
 #include "occ_expr.h"
 
-/* Step an index of `rank` axes to the next in row-major order, and with it one offset of the given strides. */
+/* Moves an index of `rank` axes to the next place in row-major order. Returns the offset `at` of that place for the
+ * given strides. */
 OCC_HOT int64_t occ_nest_step(int64_t rank, const occ_extent *dim, int64_t *index, int64_t at, const occ_extent *stride)
 {
     for (int64_t i = rank; i-- > 0;) {
@@ -18,8 +19,8 @@ OCC_HOT int64_t occ_nest_step(int64_t rank, const occ_extent *dim, int64_t *inde
     return at;
 }
 
-/* The same for the offsets of an expression's nx operands, whose strides are [nx][pitch]; index is the one before the
- * step. */
+/* Moves the offsets of an expression's nx operands to the next place. The strides are [nx][pitch]; index is still that
+ * of the place before. */
 OCC_HOT void occ_nest_step_expr(int64_t rank, const occ_extent *dim, const int64_t *index, occ_expr *e, int64_t nx,
                                 const occ_extent *stride, int64_t pitch)
 {
@@ -32,7 +33,7 @@ OCC_HOT void occ_nest_step_expr(int64_t rank, const occ_extent *dim, const int64
         }
 }
 
-/* A copy of what the caller gave, all offsets moved along by the kernel. */
+/* A copy of the caller's expression, whose offsets the kernel moves along; an empty one for NULL. */
 OCC_HOT occ_expr occ_expr_start(const occ_expr *e)
 {
     occ_expr none = {{0}, {0}};

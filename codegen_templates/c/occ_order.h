@@ -9,8 +9,8 @@
 #define TPL_N f32
 #endif
 
-/* Less than, equal to or greater than 0 as a comes before b, is b or comes behind it; a NaN comes behind every
- * number. */
+/* Returns a number less than, equal to or greater than 0 as a comes before b, is equal or comes behind it. With a NaN
+ * on either side, a comes behind b. */
 OCC_HOT int occ_order_TPL_N(TPL_T a, TPL_T b)
 {
     return a == b ? 0 : a < b ? -1 : 1;

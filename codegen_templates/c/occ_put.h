@@ -7,18 +7,20 @@
 #include "occ_dot.h"
 #include "occ_expr.h"
 
-/* Loops over what is stored: one lane at a time they stay loops, since code is large where memory is small. */
+/* How loops over stored lanes are unrolled. Without vectors they are not: such processors have little memory for
+ * code. */
 #if OCC_W == 1
 #define OCC_UNROLL_LANES(n) OCC_ROLL
 #else
 #define OCC_UNROLL_LANES(n) OCC_UNROLL(n)
 #endif
 
-/* n results from element `at` of y on, `stride` elements apart, at inner index `channel` of the row in hand. */
+/* Stores n results at elements at, at + stride, ... of y. Their inner index begins with `channel`, in the row that e
+ * describes. */
 typedef void (*occ_fn_put)(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
                            occ_fn_vf fn, int32_t zero);
 
-/* Clamps to [lo, hi], which are whole and below 2^21, and rounds to the nearest integer; halves to even. */
+/* Clamps to [lo, hi], whole numbers below 2^21, and rounds to the nearest integer, halves to even. */
 OCC_HOT occ_vi occ_vnear(occ_vf v, float lo, float hi)
 {
 #if defined(__AVX__) && OCC_W == 8
@@ -36,7 +38,7 @@ OCC_HOT occ_vi occ_vnear(occ_vf v, float lo, float hi)
 #endif
 }
 
-/* The low byte of each lane. */
+/* Stores the low byte of each lane. */
 OCC_HOT void occ_put_bytes(uint8_t *to, int64_t stride, occ_vi v, int n)
 {
     uint8_t lane[OCC_W];
@@ -75,7 +77,7 @@ OCC_HOT void occ_put_f32(void *y, int64_t at, int64_t stride, occ_vi sum, const 
         occ_vstores((float *)y + at, stride, v, n);
 }
 
-/* The sums themselves. */
+/* Stores the sums themselves. */
 OCC_HOT void occ_put_i32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
                          occ_fn_vf fn, int32_t zero)
 {

@@ -27,19 +27,20 @@
 #define OCC_PAUSE() ((void)0)
 #endif
 
-/* What a queue does next: unit `unit` (-1: none) as soon as `count` items of queue `of` have ended (-1: at once). */
+/* The next item of a queue: it runs unit `unit` (-1: none) as soon as `count` items of queue `of` have ended (of = -1:
+ * at once). */
 typedef struct occ_item {
     int unit, of, count;
 } occ_item;
 
 /* The keeper of a queue is the task that runs its items. */
 #define OCC_NOBODY 0
-#define OCC_HELPER 1 /* the task of another queue, one item */
-#define OCC_OWNER 2  /* its own task, to the end */
+#define OCC_HELPER 1 /* the task of another queue, for one item */
+#define OCC_OWNER 2  /* the queue's own task, to the end */
 
 /* One queue, padded to cache lines of its own. */
 typedef struct occ_queue {
-    int  done;         /* atomic: twice the items that have ended, plus 1: the next one never will */
+    int  done;         /* atomic: 2 * items that have ended, plus 1 when the queue has stopped for good */
     int  keeper;       /* atomic */
     int  unit, status; /* the unit that failed and its code; 0: none did */
     char apart[112];
@@ -70,7 +71,8 @@ OCC_INLINE void occ_queue_next(occ_queues *all, int queue)
     OCC_STORE(&own->done, stopped ? done + 1 : done + 2);
 }
 
-/* Does the queue have an item behind `done`, and is its wait over? */
+/* Does the queue have an item behind those that ended (`done`), and is its wait over? A wait for a stopped queue is
+ * over. */
 OCC_INLINE int occ_queue_ready(occ_queues *all, int queue, int done)
 {
     const occ_item *next = &all->item[all->first[queue] + done / 2];
@@ -81,7 +83,8 @@ OCC_INLINE int occ_queue_ready(occ_queues *all, int queue, int done)
     return other & 1 || other / 2 >= next->count;
 }
 
-/* Helps a queue without a keeper: runs its next item, or that of a queue that it waits for; 0: nothing could be run. */
+/* Helps a queue without a keeper: runs its next item, or the next item of a queue that it waits for. Returns 0 if
+ * nothing could be run. */
 OCC_INLINE int occ_queue_help(occ_queues *all, int queue)
 {
     int nobody = OCC_NOBODY, done = OCC_LOAD(&all->queue[queue].done);
@@ -93,13 +96,13 @@ OCC_INLINE int occ_queue_help(occ_queues *all, int queue)
     }
     if (OCC_LOAD(&all->queue[queue].keeper) != OCC_NOBODY || !OCC_SWAP(&all->queue[queue].keeper, &nobody, OCC_HELPER))
         return 0;
-    if (OCC_LOAD(&all->queue[queue].done) == done) /* no other helper came first */
+    if (OCC_LOAD(&all->queue[queue].done) == done) /* another helper may have been faster */
         occ_queue_next(all, queue);
     OCC_STORE(&all->queue[queue].keeper, OCC_NOBODY);
     return 1;
 }
 
-/* Waits until `count` items of the queue have ended, or never will. */
+/* Waits until `count` items of the queue have ended, or the queue has stopped. */
 OCC_INLINE void occ_queue_wait(occ_queues *all, int queue, int count)
 {
     for (;;) {
@@ -111,7 +114,7 @@ OCC_INLINE void occ_queue_wait(occ_queues *all, int queue, int count)
     }
 }
 
-/* The task of queue `index`. */
+/* The task of queue `index`: becomes the queue's keeper and runs its items. */
 OCC_INLINE void occ_queue_task(void *context, int64_t index)
 {
     occ_queues *all = (occ_queues *)context;
@@ -131,12 +134,12 @@ OCC_INLINE void occ_queue_task(void *context, int64_t index)
     }
 }
 
-/* Runs all units; with for_all NULL by number. Of several failures it returns that of the lowest unit, as if all units
- * had run by number. */
+/* Runs all units: on the queues, or by number where for_all is NULL. If several units fail, it returns the code of the
+ * lowest one, as if all units had run by number. */
 OCC_INLINE int occ_queues_run(occ_queues *all, occ_parallel_for for_all, void *parallel_context)
 {
     int status = 0, unit = all->units;
-#if defined(OCC_GUARD) /* looks at the whole arena after each step */
+#if defined(OCC_GUARD) /* the guard checks the whole arena after each step */
     for_all = 0;
 #endif
     for (int i = 0; !for_all && !status && i < all->units; i++)

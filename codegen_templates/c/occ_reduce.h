@@ -1,5 +1,5 @@
-/* occ_reduce.h - what reductions of floats compute: how they start, join terms and partial results, and end. Knows
- * nothing of the order in which terms come. */
+/* occ_reduce.h - the arithmetic of reductions of floats: the start value, joining terms, joining partial results, the
+ * end. Knows nothing of the order of terms. */
 #ifndef OCC_REDUCE_H
 #define OCC_REDUCE_H
 
@@ -19,7 +19,7 @@
 #define OCC_REDUCE_LOGSUMEXP 9
 #define OCC_REDUCE_SPREAD 10 /* sum of squared distances to `top` */
 
-/* The value that an empty set of terms gives. */
+/* The value of an empty set of terms. */
 OCC_HOT float occ_reduce_start(int64_t kind)
 {
     const union {

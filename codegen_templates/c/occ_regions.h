@@ -1,12 +1,12 @@
-/* occ_regions.h - steps of a model whose arena is split over several memories: the guarded build watches all of
- * them. */
+/* occ_regions.h - the step macros for a model whose arena is split over several memories: the guarded build checks all
+ * of them. */
 #ifndef OCC_REGIONS_H
 #define OCC_REGIONS_H
 
 #include "occ_step.h"
 
 #if defined(OCC_GUARD)
-/* As occ_guard_walk, in each memory. */
+/* occ_guard_walk for every memory. */
 OCC_INLINE int occ_guard_walk_all(const occ_guard *guard, int count, int step, int mend)
 {
     int intact = 1;
@@ -31,7 +31,7 @@ OCC_INLINE int occ_guard_walk_all(const occ_guard *guard, int count, int step, i
 #define OCC_GUARDS_END(n)
 #endif
 
-/* As OCC_RUN and OCC_TRY. */
+/* OCC_RUN and OCC_TRY for several memories. */
 #define OCC_RUN_IN_REGIONS(n, call) \
     do { \
         OCC_STEP_BEGIN(n); \

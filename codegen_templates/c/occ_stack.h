@@ -4,14 +4,14 @@
 
 #include "occ_base.h"
 
-/* Where a stack of matrices lies: `rank` axes, of which the last two are rows and columns; strides in elements, 0 along
- * an axis of the stack whose matrices are all the same. */
+/* A stack of matrices: `rank` axes, the last two of which are rows and columns; strides in elements. A stride of 0
+ * along an axis of the stack repeats one matrix. */
 typedef struct occ_stack {
     int64_t    rank;
     occ_extent dim[8], stride[8];
 } occ_stack;
 
-/* The matrices of a stack. */
+/* The number of matrices of a stack. */
 OCC_HOT int64_t occ_stack_count(const occ_stack *at)
 {
     return occ_count(at->rank - 2, at->dim);
@@ -34,7 +34,7 @@ OCC_HOT void occ_stack_next(const occ_stack *at, int64_t *place)
         place[r] = 0;
 }
 
-/* One matrix: elements between rows, and between columns. */
+/* Elements between rows of one matrix, and between its columns. */
 OCC_HOT int64_t occ_stack_row(const occ_stack *at)
 {
     return at->stride[at->rank - 2];

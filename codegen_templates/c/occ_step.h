@@ -1,13 +1,13 @@
-/* occ_step.h - what a generated run function is written with: a line for each step, hooks around it, the guarded build.
- * Knows nothing of kernels. */
+/* occ_step.h - the macros of a generated run function: a line for each step, hooks around it, the guarded build. Knows
+ * nothing of kernels. */
 #ifndef OCC_STEP_H
 #define OCC_STEP_H
 
 #include "occ_base.h"
 
-/* Hooks: define them with -D to time steps or feed a watchdog, and OCC_WEIGHTS to name the section of the weights (of
- * --weights=inline; OCC_WEIGHTS_SECTION names that of --weights=object). The steps' numbers are those of the
- * comments. With -DOCC_PROFILE they are two functions of the host program (--main). */
+/* Hooks: define OCC_STEP_BEGIN and OCC_STEP_END with -D to time steps or to feed a watchdog. A step's number is that in
+ * its comment. With -DOCC_PROFILE the hooks are two functions of the host program (--main). OCC_WEIGHTS names the
+ * section of the weights of --weights=inline; OCC_WEIGHTS_SECTION names that of --weights=object. */
 #if defined(OCC_PROFILE)
 void occ_profile_begin(int step);
 void occ_profile_end(int step);
@@ -48,7 +48,7 @@ typedef struct occ_guard {
     int             count;
 } occ_guard;
 
-/* The end of the dead bytes that start at `at`; *live_end: where the next dead byte may be. */
+/* Returns the end of the dead bytes that start at `at`. *live_end: where the next dead byte may be. */
 OCC_INLINE int64_t occ_guard_gap(const occ_guard *guard, int step, int64_t at, int64_t *live_end)
 {
     int64_t gap = guard->size;
@@ -63,7 +63,7 @@ OCC_INLINE int64_t occ_guard_gap(const occ_guard *guard, int step, int64_t at, i
     return gap;
 }
 
-/* Poison (mend = 1) or check (mend = 0) every dead byte; returns whether all were poison. */
+/* Poisons (mend = 1) or checks (mend = 0) every dead byte. Returns 1 if all were poison. */
 OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
 {
     int     intact = 1;
@@ -93,7 +93,7 @@ OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
 #define OCC_GUARD_END(n)
 #endif
 
-/* Step n. OCC_TRY: one that can fail; its code ends the run. */
+/* Runs step n. OCC_TRY: a step that can fail; its code ends the run. */
 #define OCC_RUN(n, call) \
     do { \
         OCC_STEP_BEGIN(n); \
@@ -114,7 +114,7 @@ OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
         OCC_STEP_END(n); \
     } while (0)
 
-/* An extent found while running, and the interval that the plan was made for. */
+/* Sets an extent that is computed at run time. Outside the interval that the plan was made for, the run ends. */
 #define OCC_SET(slot, value, least, most) \
     do { \
         (slot) = (value); \
@@ -122,7 +122,7 @@ OCC_INLINE int occ_guard_walk(const occ_guard *guard, int step, int mend)
             return OCC_ECAPACITY; \
     } while (0)
 
-/* A condition on extents that the compiler could not decide. */
+/* Checks a condition on extents that could not be decided at compile time. */
 #define OCC_CHECK(condition) \
     do { \
         if (!(condition)) \

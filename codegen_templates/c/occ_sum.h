@@ -6,14 +6,16 @@
 
 #include "occ_base.h"
 
-/* One to one in `lane` and in `word`: a difference in either is never lost. */
+/* Mixes a word into a lane. The function is one to one in `lane` and in `word`, so a difference in either is never
+ * lost. */
 OCC_HOT uint64_t occ_sum_mix(uint64_t lane, uint64_t word)
 {
     lane = (lane ^ word) * 0x9e3779b97f4a7c15U;
     return lane ^ lane >> 32;
 }
 
-/* Four lanes take `blocks` blocks of 32 bytes, a word each, as this processor reads them. */
+/* Mixes `blocks` blocks of 32 bytes into four lanes: one word of each block per lane, in this processor's byte
+ * order. */
 OCC_INLINE void occ_sum_blocks(uint64_t *lane, const void *data, uint64_t blocks)
 {
     const unsigned char *at = (const unsigned char *)data;
@@ -34,14 +36,14 @@ OCC_INLINE void occ_sum_blocks(uint64_t *lane, const void *data, uint64_t blocks
     lane[3] = d;
 }
 
-/* The lanes before the first byte; `before`: 0, or the sum of what stands before these bytes. */
+/* Starts the lanes. before: 0, or the checksum of the bytes in front of these. */
 OCC_HOT void occ_sum_begin(uint64_t *lane, uint64_t before)
 {
     for (int i = 0; i < 4; i++)
         lane[i] = occ_sum_mix(before, (uint64_t)i + 1U);
 }
 
-/* The sum of `bytes` bytes, of which the lanes have all but the last bytes % 32; these are at `rest`. */
+/* Finishes the checksum of `bytes` bytes. The lanes have taken all but the last bytes % 32, which are at `rest`. */
 OCC_INLINE uint64_t occ_sum_end(uint64_t *lane, const void *rest, uint64_t bytes)
 {
     unsigned char last[32] = {0};
@@ -56,7 +58,7 @@ OCC_INLINE uint64_t occ_sum_end(uint64_t *lane, const void *rest, uint64_t bytes
     return sum;
 }
 
-/* The sum of `bytes` bytes after those whose sum is `before` (0: none). */
+/* The checksum of `bytes` bytes that follow bytes with checksum `before` (0: none). */
 OCC_INLINE uint64_t occ_sum(uint64_t before, const void *data, uint64_t bytes)
 {
     uint64_t lane[4];

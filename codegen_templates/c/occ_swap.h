@@ -1,5 +1,5 @@
-/* occ_swap.h - weights on their way: loads that the caller's functions begin and end, in the order of their numbers.
- * Knows nothing of files and of what is computed. */
+/* occ_swap.h - loads of weights at run time: the caller's functions begin and end them, in the order of their numbers.
+ * Knows nothing of files or of what is computed. */
 #ifndef OCC_SWAP_H
 #define OCC_SWAP_H
 
@@ -7,26 +7,26 @@
 
 #define OCC_ELOAD (-10) /* a load failed */
 
-/* One load that was begun; bytes 0: its block was there already. */
+/* One load that was begun. bytes = 0: its block was in memory already. */
 typedef struct occ_load {
     int64_t     ticket, bytes;
     const void *at;
-    uint64_t    sum; /* what occ_sum must find */
+    uint64_t    sum; /* the checksum that the loaded bytes must have */
 } occ_load;
 
-/* Loads `ended` to begun - 1 are on their way, load k in ring[k % room]. */
+/* Loads `ended` to begun - 1 are in flight. Load k is in ring[k % room]. */
 typedef struct occ_loads {
     int64_t (*load)(void *context, int64_t from, int64_t bytes, void *to);
     int (*wait)(void *context, int64_t ticket);
     void     *context;
     occ_load *ring;
     int       room, begun, ended;
-    int       check; /* whether sums are compared */
-    int       held;  /* whether the blocks that stay are there */
-    int64_t   read;  /* bytes */
+    int       check; /* 1: checksums are compared */
+    int       held;  /* 1: the blocks that stay are in memory */
+    int64_t   read;  /* bytes loaded */
 } occ_loads;
 
-/* Begins load `loads->begun` of bytes [from, from + bytes) to `to`. */
+/* Begins load number `loads->begun`, of bytes [from, from + bytes) to `to`. Returns 0 or OCC_ELOAD. */
 OCC_INLINE int occ_fetch(occ_loads *loads, int64_t from, int64_t bytes, void *to, uint64_t sum)
 {
     occ_load *slot = loads->ring + loads->begun % loads->room;
@@ -42,7 +42,7 @@ OCC_INLINE int occ_fetch(occ_loads *loads, int64_t from, int64_t bytes, void *to
     return 0;
 }
 
-/* The same of a block that stays, which only the first run loads. */
+/* Begins the load of a block that stays in memory: only the first run loads it. */
 OCC_INLINE int occ_keep(occ_loads *loads, int64_t from, int64_t bytes, void *to, uint64_t sum)
 {
     occ_load *slot = loads->ring + loads->begun % loads->room;
@@ -56,7 +56,8 @@ OCC_INLINE int occ_keep(occ_loads *loads, int64_t from, int64_t bytes, void *to,
     return 0;
 }
 
-/* Returns when load `last` and all before it are there. */
+/* Returns when load `last` and all loads before it have ended: 0, or OCC_ELOAD, or OCC_EWEIGHTS for a wrong
+ * checksum. */
 OCC_INLINE int occ_await(occ_loads *loads, int last)
 {
     int newest = last;
@@ -74,7 +75,7 @@ OCC_INLINE int occ_await(occ_loads *loads, int last)
     return 0;
 }
 
-/* Returns when nothing is on its way any more, whatever became of it. */
+/* Returns when no load is in flight; failures are ignored. */
 OCC_INLINE void occ_drain(occ_loads *loads)
 {
     for (int k = loads->begun - 1; k >= loads->ended; k--)
@@ -84,7 +85,7 @@ OCC_INLINE void occ_drain(occ_loads *loads)
         }
 }
 
-/* Goes on when load `last` and all before it are there; else its code ends the run. */
+/* Waits for load `last` and all loads before it. A code other than 0 ends the run. */
 #define OCC_AWAIT(last) \
     do { \
         status = occ_await(loads, (last)); \

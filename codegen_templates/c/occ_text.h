@@ -1,5 +1,5 @@
-/* occ_text.h - comparing, measuring and changing characters that end with a zero; UTF-8.
- * Knows nothing of tensors. */
+/* occ_text.h - comparison, length and letter case of text: UTF-8 characters that end with a zero byte. Knows nothing of
+ * tensors. */
 #ifndef OCC_TEXT_H
 #define OCC_TEXT_H
 
@@ -13,7 +13,7 @@ OCC_HOT int64_t occ_text_bytes(occ_text x)
     return n;
 }
 
-/* Equality of elements of any type; NaN equals NaN, as keys of a table must. */
+/* Equality of elements of any type. NaN equals NaN, as keys of a table must. */
 OCC_HOT int occ_same_text(occ_text a, occ_text b)
 {
     while (*a && *a == *b) {
@@ -23,7 +23,8 @@ OCC_HOT int occ_same_text(occ_text a, occ_text b)
     return *a == *b;
 }
 
-/* Less than, equal to or greater than 0 as a comes before b, is b or comes behind it: by the values of their bytes. */
+/* Returns a number less than, equal to or greater than 0 as a comes before b, is equal or comes behind it, by the
+ * values of bytes. */
 OCC_HOT int occ_order_text(occ_text a, occ_text b)
 {
     while (*a && *a == *b) {
@@ -58,8 +59,9 @@ OCC_HOT int occ_same_f64(double a, double b)
     return a == b || (a != a && b != b);
 }
 
-/* A letter in the other case: those of ASCII, Latin-1, Latin Extended-A, Greek (up to U+03CE) and Cyrillic (up to
- * U+045F) whose two forms take equally many bytes; anything else stays. `upper` not 0: to upper case. */
+/* Changes the case of a letter: to upper case if `upper`, else to lower case. It knows ASCII, Latin-1, Latin
+ * Extended-A, Greek (up to U+03CE) and Cyrillic (up to U+045F), where the two forms of a letter take equally many
+ * bytes. Any other character stays. */
 OCC_HOT int occ_letter_case(int c, int upper)
 {
     int up = c, low = c;
@@ -104,7 +106,7 @@ OCC_HOT int occ_letter_case(int c, int upper)
     return upper ? up : low;
 }
 
-/* The character at *at, which moves on: one byte, or two that spell a letter below 0x800; `size` gets 1 or 2. */
+/* Reads the character at *at, which then points behind it. size: 2 for a letter below 0x800 in two bytes, else 1. */
 OCC_HOT int occ_letter(occ_text *at, int *size)
 {
     const unsigned char *p = (const unsigned char *)*at;
@@ -113,7 +115,7 @@ OCC_HOT int occ_letter(occ_text *at, int *size)
     return *size == 2 ? (p[0] & 0x1f) << 6 | (p[1] & 0x3f) : p[0] < 0x80 ? p[0] : 0x10000 + p[0];
 }
 
-/* Equality without regard to case. */
+/* Equality of texts apart from case. */
 OCC_HOT int occ_same_letters(occ_text a, occ_text b)
 {
     while (*a && *b) {
@@ -125,7 +127,7 @@ OCC_HOT int occ_same_letters(occ_text a, occ_text b)
     return !*a && !*b;
 }
 
-/* y = x in one case, as many bytes. */
+/* Writes x to y with all letters in one case; y has as many bytes. */
 OCC_HOT void occ_text_case(occ_text x, char *y, int upper)
 {
     while (*x) {

@@ -6,10 +6,10 @@
 
 #include "occ_expr.h"
 
-/* Channels of a weight panel; the last one is as narrow as its channels. */
+/* Channels of a weight panel. The last panel of a group has only the remaining channels. */
 #define OCC_PANEL 32
 
-/* Vectors across a tile, and pixels down it that the registers hold for 1, 2, 3 and 4 vectors. */
+/* The size of a tile: vectors of channels across, and pixels down that the registers hold for 1, 2, 3 and 4 vectors. */
 #if OCC_W == 16
 #define OCC_TILE_VECTORS 2
 #define OCC_TILE_ROWS(vectors) ((vectors) == 1 ? 24 : (vectors) == 2 ? 14 : (vectors) == 3 ? 9 : 7)
@@ -26,17 +26,16 @@
 #define OCC_TILE_MAX 32 /* accumulators of the largest tile */
 
 /* One step of k: acc[i][j] += x[i] * w[j].
- *   x      of the tile's first pixel; pixel i lies `across` elements further for each of its `columns`, `down` for each
- *          row
- *   w      one row of the panel; vector j at j * OCC_W; `lanes` of the last vector exist
- *   panel  elements to the next panel, for tiles wider than one
+ *   x      the input of the tile's first pixel; pixels are `across` elements apart in a row, rows `down` elements
+ *   w      one row of the panel; vector j is at j * OCC_W; `lanes` of the last vector exist
+ *   panel  elements to the next panel, for tiles wider than a panel
  *   rows, columns, vectors: literals; acc has `width` columns a row */
 OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t across, const float *w, int64_t panel,
                            int rows, int columns, int width, int vectors, int lanes)
 {
     occ_vf b[4];
     for (int j = 0; j < 4 && !OCC_KNOWN(vectors); j++)
-        b[j] = occ_vset(0.0f); /* GCC does not see that all are set that are read */
+        b[j] = occ_vset(0.0f); /* GCC does not see that every vector that is read was set */
     OCC_UNROLL(4)
     for (int j = 0; j < vectors; j++) {
         const float *p = w + j * OCC_W / OCC_PANEL * panel + j * OCC_W % OCC_PANEL;

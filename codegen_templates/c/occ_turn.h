@@ -1,5 +1,5 @@
-/* occ_turn.h - small matrices of four-byte elements transposed in registers, and rows of them with each element
- * doubled. Knows nothing of what they mean. */
+/* occ_turn.h - small matrices of four-byte elements transposed in registers, and rows of such elements with each one
+ * doubled. Knows nothing of what the elements mean. */
 #ifndef OCC_TURN_H
 #define OCC_TURN_H
 
@@ -12,7 +12,7 @@
 #define OCC_TURNS_FOURS 0
 #endif
 
-/* y[i][k] = x[k][i] of 4 x 4 elements of four bytes; rows ystep and xstep bytes apart. */
+/* Transposes 4 x 4 elements of four bytes: y[i][k] = x[k][i]. Rows are ystep and xstep bytes apart. */
 #if OCC_TURNS_FOURS
 OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep)
 {
@@ -34,7 +34,7 @@ OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep
     memcpy(y + 3 * ystep, &d, 16);
 }
 
-/* y[2 * i] = y[2 * i + 1] = x[i] of 4 elements of four bytes, which are read before any is written. */
+/* Doubles 4 elements of four bytes: y[2 * i] = y[2 * i + 1] = x[i]. All are read before any is written. */
 OCC_HOT void occ_double_four(char *y, const char *x)
 {
     typedef uint32_t four __attribute__((vector_size(16)));

@@ -1,12 +1,13 @@
-/* occ_vpow.h - powers of vectors of floats: the product of exponent and logarithm in double precision, the rest in
- * single. At most 1.3 units in the last place off; zeros, infinities, NaN and negative bases as powf of the C
- * library. */
+/* occ_vpow.h - powers of vectors of floats. The product of exponent and logarithm is computed in double precision, the
+ * rest in single. The error is at most 1.3 units in the last place; zeros, infinities, NaN and negative bases give the
+ * results of powf in the C library. */
 #ifndef OCC_VPOW_H
 #define OCC_VPOW_H
 
 #include "occ_vmath.h"
 
-/* As many doubles as occ_vf has floats: no register is that wide, so they stay inside one function. */
+/* A vector of as many doubles as occ_vf has floats. No register is that wide, so such vectors stay inside one
+ * function. */
 #if OCC_W == 1
 typedef double occ_vd;
 #define OCC_VD_OF(v) ((double)(v))
@@ -17,8 +18,8 @@ typedef double occ_vd __attribute__((vector_size(8 * OCC_W)));
 #define OCC_VF_OF(v) __builtin_convertvector(v, occ_vf)
 #endif
 
-/* The nearest float to t = b * (e + log2(1 + f)), and what t is more than that. The logarithm is that of (1 + s) / (1 -
- * s) with s = f / (2 + f), an odd polynomial of relative error 2^-37. */
+/* t = b * (e + log2(1 + f)). Returns the float nearest to t; *rest is t minus that. The logarithm is that of (1 + s) /
+ * (1 - s) with s = f / (2 + f), an odd polynomial of relative error 2^-37. */
 OCC_HOT occ_vf occ_vpow_exponent(occ_vf b, occ_vf e, occ_vf f, occ_vf *rest)
 {
     const occ_vd wide = OCC_VD_OF(f), s = wide / (wide + 2.0), z = s * s;
@@ -30,7 +31,8 @@ OCC_HOT occ_vf occ_vpow_exponent(occ_vf b, occ_vf e, occ_vf f, occ_vf *rest)
     return nearest;
 }
 
-/* 2^(t + rest), rest far below t; nothing of it counts where the result is no number but 0 or infinite. */
+/* 2^(t + rest), where rest is far below t. From |t| = 200 on, rest is ignored: the result is 0 or infinite, and rest
+ * may be NaN. */
 OCC_HOT occ_vf occ_vpow_of_two(occ_vf t, occ_vf rest)
 {
     const occ_vf limit = occ_vset(200.0f), magic = occ_vset(12582912.0f);
@@ -45,7 +47,7 @@ OCC_HOT occ_vf occ_vpow_of_two(occ_vf t, occ_vf rest)
     return occ_vscale(occ_vfma(p, r, occ_vset(1.0f)), occ_vshift_left(occ_vbits(shifted), 23));
 }
 
-/* |a|^b, but for b = 0. Largest instead of infinite exponents: 1 stays 1. */
+/* |a|^b for b other than 0. An infinite b is replaced by the largest float, so that 1^b stays 1. */
 OCC_HOT occ_vf occ_vpow_size(occ_vf a, occ_vf b)
 {
     const occ_vf x = occ_vabs(a), infinity = occ_vset((float)INFINITY), most = occ_vset(3.40282347e38f),
@@ -59,7 +61,7 @@ OCC_HOT occ_vf occ_vpow_size(occ_vf a, occ_vf b)
     return occ_vpow_of_two(t, rest);
 }
 
-/* Odd exponents keep a base's sign; those that are no integers have no power of a negative number. */
+/* a^b. An odd whole exponent keeps the sign of a; a negative a has no power with an exponent that is not whole. */
 OCC_MATH occ_vf occ_vpow(occ_vf a, occ_vf b)
 {
     const occ_vf zero = occ_vset(0.0f), one = occ_vset(1.0f), half = b * occ_vset(0.5f);

@@ -1,6 +1,6 @@
-/* occ_vrows.h - the vector rows of schemas/scalars.def that take no mathematics: arithmetic, rounding to whole numbers,
- * comparisons and Booleans, which are floats here. NaN and zeros of either sign as the rows' scalar functions have
- * them. */
+/* occ_vrows.h - the vector functions of schemas/scalars.def that need no mathematics: arithmetic, rounding to whole
+ * numbers, comparisons, and Booleans, which are floats here. They treat NaN and signed zeros as the scalar functions of
+ * the same rows do. */
 #ifndef OCC_VROWS_H
 #define OCC_VROWS_H
 
@@ -26,7 +26,7 @@ OCC_HOT occ_vf occ_vdiv(occ_vf a, occ_vf b)
     return a / b;
 }
 
-/* NaN in either operand passes; of equal ones the first. */
+/* The smaller and the larger of two numbers, a if they are equal; NaN if either operand is. */
 OCC_HOT occ_vf occ_vmin(occ_vf a, occ_vf b)
 {
     return occ_vpick(occ_vmask_nan(b), b, occ_vat_most(a, b));
@@ -52,7 +52,7 @@ OCC_HOT occ_vf occ_vsign_of(occ_vf magnitude, occ_vf sign)
     return occ_vfrom_bits((occ_vbits(magnitude) & occ_viset(0x7fffffff)) | (occ_vbits(sign) & occ_viset(INT32_MIN)));
 }
 
-/* -1, 0 or 1; NaN stays. */
+/* -1, 0 or 1; NaN for NaN. */
 OCC_HOT occ_vf occ_vsign(occ_vf a)
 {
     occ_vf zero = occ_vset(0.0f);
@@ -70,8 +70,8 @@ OCC_HOT occ_vf occ_vrecip(occ_vf a)
     return occ_vset(1.0f) / a;
 }
 
-/* Whole floats by the instruction set's own rounding: a literal 8 to the nearest (halves to even), 9 down, 10 up, 11
- * towards zero. */
+/* Rounds to whole floats by one instruction. way (literal): 8 to the nearest, halves to even; 9 down; 10 up; 11 towards
+ * zero. */
 #if OCC_W == 8 && defined(__AVX__) && !defined(OCC_FORCE_WIDTH)
 #define OCC_VWHOLE(a, way) __builtin_ia32_roundps256(a, way)
 #elif OCC_W == 16 && defined(__AVX512F__) && !defined(OCC_FORCE_WIDTH)
@@ -80,7 +80,8 @@ OCC_HOT occ_vf occ_vrecip(occ_vf a)
 #define OCC_VWHOLE(a, way) __builtin_ia32_roundps(a, way)
 #endif
 
-/* From 2^23 on every float is whole; below, it fits an integer. Zero keeps its sign. */
+/* Rounds towards zero. From 2^23 on every float is whole; below, the whole part fits a 32-bit integer. Zero keeps its
+ * sign. */
 OCC_HOT occ_vf occ_vtrunc(occ_vf a)
 {
 #if defined(OCC_VWHOLE)
@@ -112,7 +113,7 @@ OCC_HOT occ_vf occ_vceil(occ_vf a)
 #endif
 }
 
-/* Half to even. */
+/* Rounds to the nearest whole number, halves to even. */
 OCC_HOT occ_vf occ_vround(occ_vf a)
 {
 #if defined(OCC_VWHOLE)
@@ -146,7 +147,7 @@ OCC_HOT occ_vf occ_visnan(occ_vf a)
     return occ_vbool(occ_vmask_nan(a));
 }
 
-/* Booleans are 1.0f and 0.0f. */
+/* Logic on Booleans, which are 1.0f and 0.0f. */
 OCC_HOT occ_vf occ_vand(occ_vf a, occ_vf b)
 {
     return occ_vfrom_bits(occ_vbits(a) & occ_vbits(b));

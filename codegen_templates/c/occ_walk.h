@@ -1,15 +1,15 @@
-/* occ_walk.h - a walk over the places of a nest of loops, with one offset. Knows nothing of what lies there. */
+/* occ_walk.h - a walk over the places of a nest of loops, with one offset. Knows nothing of what is at a place. */
 #ifndef OCC_WALK_H
 #define OCC_WALK_H
 
 #include "occ_base.h"
 
-/* A place in a nest of loops: extents, strides, counters. */
+/* A place in a nest of `rank` loops: the counters, and the offset that they give with some strides. */
 typedef struct occ_walk {
     int64_t rank, at[8], offset;
 } occ_walk;
 
-/* Step to the next place; 0 after the last. */
+/* Moves to the next place, in row-major order. Returns 0 after the last one. */
 OCC_HOT int occ_walk_next(occ_walk *walk, const occ_extent *dim, const occ_extent *stride)
 {
     for (int64_t r = walk->rank; r-- > 0;) {

@@ -1,5 +1,5 @@
-/* occ_wrap.h - sums, differences and products of any element type; those of whole numbers wrap around, where C leaves
- * open what an overflow does. Knows nothing of tensors. */
+/* occ_wrap.h - sums, differences and products of any element type. Whole numbers wrap around; in C, an overflow is
+ * undefined. Knows nothing of tensors. */
 #ifndef OCC_WRAP_H
 #define OCC_WRAP_H
 

@@ -34,8 +34,8 @@ OCC_HOT occ_vf occ_pool_end(occ_vf sum, occ_vf count, int64_t kind, float p)
     return occ_vpow_apart(sum, occ_vset(1.0f / p));
 }
 
-/* Elements along one axis that a mean counts, of a window that begins at `begin`; pad_end: how far padding reaches
- * behind. */
+/* The elements along one axis that a mean counts, for a window that begins at `begin`. pad_end: elements of padding
+ * behind the input. */
 OCC_HOT int64_t occ_pool_count(int64_t begin, int64_t extent, int64_t kernel, int64_t dilation, int64_t pad_end,
                                int64_t kind)
 {
@@ -45,19 +45,19 @@ OCC_HOT int64_t occ_pool_count(int64_t begin, int64_t extent, int64_t kernel, in
                                       : w.last - w.first;
 }
 
-/* The taps of one result that lie inside the input, and how many a mean counts. */
+/* The taps of one result that are inside the input, and how many elements a mean counts. */
 typedef struct occ_pool_taps {
     occ_taps axis[3];
     int64_t  begin[3], count;
 } occ_pool_taps;
 
-/* begin: of the window on each axis */
+/* begin: the first tap of the window along each axis, perhaps outside. */
 OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_image *x_at, const occ_extent *kernel,
                                        const occ_window *window, const occ_extent *pad_end, int64_t kind)
 {
     occ_pool_taps t = {{{0, 0}, {0, 0}, {0, 0}}, {begin[0], begin[1], begin[2]}, 1};
 
-    OCC_UNROLL(3) /* literal dilations then divide nothing */
+    OCC_UNROLL(3) /* unrolled, so that literal dilations need no division */
     for (int k = 0; k < 3; k++) {
         t.axis[k] = occ_window_taps(begin[k], x_at->dim[2 + k], kernel[k], window->dilation[k]);
         t.count *= occ_pool_count(begin[k], x_at->dim[2 + k], kernel[k], window->dilation[k], pad_end[k], kind);
@@ -65,7 +65,7 @@ OCC_HOT occ_pool_taps occ_pool_taps_at(const int64_t *begin, const occ_image *x_
     return t;
 }
 
-/* `vectors` (literal) vectors of n channels each of one result. */
+/* One result in `vectors` (literal) vectors of n channels each. */
 OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const occ_image *x_at,
                                const occ_window *window, const occ_pool_taps *t, int vectors, int n, int64_t kind,
                                float p)
@@ -97,9 +97,9 @@ OCC_HOT void occ_pool_channels(float *y, int64_t ychannel, const float *x, const
         occ_vstore(y + j * OCC_W * ychannel, occ_pool_end(sum[j], occ_vset((float)t->count), kind, p), n);
 }
 
-/* pool - y = kind of x over windows.
- *   pad_end  {depth, height, width}: behind the input
- *   p: of the norm, for LP */
+/* pool - y = reduction `kind` of x over windows.
+ *   pad_end  {depth, height, width}: elements of padding behind the input
+ *   p        of the norm, for LP */
 OCC_INLINE void occ_pool_f32(const float *x, const occ_image *x_at, float *y, const occ_image *y_at,
                              const occ_window *window, const occ_extent *pad_end, int64_t kind, float p)
 {

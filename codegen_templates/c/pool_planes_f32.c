@@ -16,14 +16,14 @@ OCC_HOT occ_vf occ_pool_start(int64_t kind)
     return occ_vset(kind == OCC_POOL_MAX ? lowest.value : 0.0f);
 }
 
-/* The rows of x that are reduced down: where the first tap of the first row is, perhaps outside, and the elements
- * between rows. */
+/* The rows of x that are reduced down: the offset of the first tap in the first row, perhaps outside; their numbers,
+ * and the elements between planes and between rows. */
 typedef struct occ_pool_rows {
     const float *x;
     int64_t      first, planes, rows, plane, row;
 } occ_pool_rows;
 
-/* n lanes of each of `vectors` neighbouring vectors of a line, from column j on. */
+/* Reduces down n lanes of each of `vectors` neighbouring vectors of a line, from column j on. */
 OCC_HOT void occ_pool_columns(float *line, const occ_pool_rows *r, int64_t j, int vectors, int n, int64_t kind, float p)
 {
     occ_vf sum[4];
@@ -69,7 +69,7 @@ OCC_HOT void occ_pool_down(float *line, int64_t from, int64_t span, const float 
         occ_pool_columns(line, &r, j, 1, (int)occ_min(OCC_W, end - j), kind, p);
 }
 
-/* Elements at a distance of `stride`; two vectors may be read. */
+/* Loads elements that are `stride` apart. It may read two whole vectors. */
 OCC_HOT occ_vf occ_pool_tap(const float *line, int64_t stride)
 {
     if (stride == 1)
@@ -96,8 +96,8 @@ OCC_HOT void occ_pool_across(float *y, const float *line, const float *count, fl
     }
 }
 
-/* occ_pool_planes_f32 - as occ_pool_f32, where pixels of a row follow each other in x and y, and 17 neighbouring
- * windows of a row do not span more than OCC_POOL_SPAN pixels. */
+/* occ_pool_planes_f32 - occ_pool_f32 where the pixels of a row are neighbours in x and y, and 17 neighbouring windows
+ * of a row do not span more than OCC_POOL_SPAN pixels. */
 OCC_INLINE void occ_pool_planes_f32(const float *x, const occ_image *x_at, float *y, const occ_image *y_at,
                                     const occ_window *window, const occ_extent *pad_end, int64_t kind, float p)
 {

@@ -1,5 +1,5 @@
-/* random.c - numbers that look random: each is a function of a seed and of its place, so every run draws the same ones.
- * The mixing function is SplitMix64's (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA
+/* random.c - pseudorandom numbers. Each is a function of a seed and of its place, so every run draws the same numbers.
+ * The mixing function is that of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA
  * 2014). */
 #include "occ_base.h"
 
@@ -10,7 +10,7 @@
 #define TPL_N f32
 #endif
 
-/* The n-th number of a seed, in [0, 1). */
+/* Number n of a seed, in [0, 1). */
 OCC_HOT double occ_random_unit(int64_t seed, int64_t n)
 {
     uint64_t z = ((uint64_t)seed << 32) + ((uint64_t)n + 1) * UINT64_C(0x9e3779b97f4a7c15);
@@ -21,14 +21,14 @@ OCC_HOT double occ_random_unit(int64_t seed, int64_t n)
     return (double)(z >> 40) / 16777216.0;
 }
 
-/* random_uniform - n numbers from low up to high. */
+/* random_uniform - n numbers, uniform in [low, high). */
 OCC_INLINE void occ_random_uniform_TPL_N(TPL_T *y, int64_t n, int64_t seed, double low, double high)
 {
     for (int64_t i = 0; i < n; i++)
         y[i] = (TPL_T)(low + (high - low) * occ_random_unit(seed, i));
 }
 
-/* random_normal - n numbers of a normal distribution, by Box and Muller's formula. */
+/* random_normal - n numbers of a normal distribution, by Box and Muller's transform. */
 OCC_INLINE void occ_random_normal_TPL_N(TPL_T *y, int64_t n, int64_t seed, double mean, double deviation)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -38,8 +38,8 @@ OCC_INLINE void occ_random_normal_TPL_N(TPL_T *y, int64_t n, int64_t seed, doubl
     }
 }
 
-/* multinomial - for each row of x [rows][classes], logarithms of odds, `samples` classes drawn by them: y
- * [rows][samples]. */
+/* multinomial - draws `samples` classes for each row of x [rows][classes], which holds logarithms of their odds. y
+ * [rows][samples] */
 OCC_INLINE void occ_multinomial_TPL_N(TPL_T *y, const double *x, int64_t rows, int64_t classes, int64_t samples,
                                       int64_t seed)
 {

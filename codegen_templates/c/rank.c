@@ -1,5 +1,5 @@
-/* rank.c - kernels that choose elements by value: the largest k, those that are not zero, the largest's place. Operands
- * are dense and row-major. Places are counted from 0. */
+/* rank.c - kernels that choose elements by value: the k largest, those that are not zero, the place of the largest.
+ * Operands are dense and row-major. Places are counted from 0. */
 #include "occ_base.h"
 
 #ifndef TPL_T
@@ -10,8 +10,8 @@
 #define OCC_TOGETHER 16 /* neighbours that are compared together */
 #define OCC_LINE 64     /* columns whose best elements so far are kept in registers */
 
-/* Does element a (at place i) come before element b (at place k): the larger (smaller) first, the lower place among
- * equals, NaN as the largest of all? */
+/* Does element a at place i come before element b at place k? The larger (smaller) element comes first, the lower place
+ * among equals; NaN is larger than all numbers. */
 OCC_HOT int occ_ranks_before_TPL_N(TPL_T a, int64_t i, TPL_T b, int64_t k, int64_t largest)
 {
     double wide_a = (double)a, wide_b = (double)b;
@@ -37,7 +37,7 @@ OCC_HOT void occ_swap_TPL_N(TPL_T *value, int64_t *place, int64_t a, int64_t b)
 
 OCC_HOT void occ_sift_TPL_N(TPL_T *value, int64_t *place, int64_t step, int64_t n, int64_t largest)
 {
-    for (int64_t i = 0; 2 * i + 1 < n;) { /* a heap whose root is the last of those kept */
+    for (int64_t i = 0; 2 * i + 1 < n;) { /* the root of the heap is the last element in order */
         int64_t child = 2 * i + 1;
 
         if (child + 1 < n && occ_ranks_before_TPL_N(value[child * step], place[child * step], value[(child + 1) * step],
@@ -51,8 +51,8 @@ OCC_HOT void occ_sift_TPL_N(TPL_T *value, int64_t *place, int64_t step, int64_t 
     }
 }
 
-/* The first place from j on, n for none, of an element that may come before `root`. Most elements do not, and groups of
- * them are skipped at once. NaN compares as neither less nor more. */
+/* Returns the first place from j on of an element that may come before `root`; n: there is none. Most elements do not,
+ * so groups of them are skipped at once. A NaN is not skipped. */
 OCC_HOT int64_t occ_topk_next_TPL_N(const TPL_T *x, int64_t j, int64_t n, TPL_T root, int64_t largest)
 {
     for (; j + OCC_TOGETHER <= n; j += OCC_TOGETHER) {
@@ -68,9 +68,10 @@ OCC_HOT int64_t occ_topk_next_TPL_N(const TPL_T *x, int64_t j, int64_t n, TPL_T 
     return j;
 }
 
-/* topk - the k largest (smallest) of n elements along an axis and their places; sorted, the lower place among equals.
- *   x [outer][n][inner], value and place [outer][k][inner]; 0 <= k <= n, else OCC_EINDEX; a heap of k lies in the
- *   result */
+/* topk - the k largest (smallest) of n elements along an axis and their places, in order; the lower place first among
+ * equals.
+ *   x [outer][n][inner], value and place [outer][k][inner]; 0 <= k <= n, else OCC_EINDEX
+ *   The result holds the heap of the k best elements so far. */
 OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int64_t outer, int64_t n, int64_t inner,
                               int64_t k, int64_t largest)
 {
@@ -102,7 +103,7 @@ OCC_INLINE int occ_topk_TPL_N(TPL_T *value, int64_t *place, const TPL_T *x, int6
                 occ_sift_TPL_N(v, p, inner, k, largest);
             }
         }
-        for (int64_t j = k - 1; j > 0; j--) { /* the root is the last of the first j + 1 */
+        for (int64_t j = k - 1; j > 0; j--) { /* sort: the root is the last of the first j + 1 elements */
             occ_swap_TPL_N(v, p, 0, j * inner);
             occ_sift_TPL_N(v, p, inner, j, largest);
         }
@@ -116,7 +117,7 @@ OCC_HOT int32_t occ_better_TPL_N(TPL_T a, TPL_T b, int64_t largest, int64_t last
     return -(largest ? (last ? a >= b : a > b) : (last ? a <= b : a < b));
 }
 
-/* Merges the elements x [count], found at `here`, into the best ones so far and their places. */
+/* Merges `count` elements of x, all at place `here`, into the best elements so far and their places. */
 OCC_HOT void occ_argmax_join_TPL_N(TPL_T *best, int32_t *place, const TPL_T *x, int32_t here, int64_t count,
                                    int64_t largest, int64_t last)
 {
@@ -128,8 +129,8 @@ OCC_HOT void occ_argmax_join_TPL_N(TPL_T *best, int32_t *place, const TPL_T *x, 
     }
 }
 
-/* y [count] of as many neighbouring columns of n elements, `inner` apart; count: at most OCC_TOGETHER or a multiple of
- * it up to OCC_LINE. */
+/* y[i] = the place of the best element of column i, for `count` neighbouring columns of n elements, `inner` apart.
+ * count: at most OCC_TOGETHER, or a multiple of it up to OCC_LINE. */
 OCC_HOT void occ_argmax_columns_TPL_N(int64_t *y, const TPL_T *x, int64_t n, int64_t inner, int64_t count,
                                       int64_t largest, int64_t last)
 {
@@ -148,7 +149,8 @@ OCC_HOT void occ_argmax_columns_TPL_N(int64_t *y, const TPL_T *x, int64_t n, int
         y[i] = place[i];
 }
 
-/* The place of the best of n elements that are neighbours: the best of each residue first, then the best of those. */
+/* The place of the best of n neighbouring elements: first the best for each remainder of the place modulo OCC_TOGETHER,
+ * then the best of those. */
 OCC_HOT int64_t occ_argmax_row_TPL_N(const TPL_T *x, int64_t n, int64_t largest, int64_t last)
 {
     int64_t k = 0, place = 0;
@@ -156,7 +158,7 @@ OCC_HOT int64_t occ_argmax_row_TPL_N(const TPL_T *x, int64_t n, int64_t largest,
 
     if (n >= 2 * OCC_TOGETHER) {
         TPL_T   best[OCC_TOGETHER];
-        int32_t turn[OCC_TOGETHER]; /* that found it; -1: it is the first element of all */
+        int32_t turn[OCC_TOGETHER]; /* the group that has it; -1: element 0 */
 
         for (int64_t i = 0; i < OCC_TOGETHER; i++) {
             best[i] = top;
@@ -181,8 +183,8 @@ OCC_HOT int64_t occ_argmax_row_TPL_N(const TPL_T *x, int64_t n, int64_t largest,
     return place;
 }
 
-/* argmax - the place of the largest (smallest) of n elements, 1 <= n < 2^31; the first or the last among equals. NaN is
- * no better than any, and none better than it.
+/* argmax - the place of the largest (smallest) of n elements, 1 <= n < 2^31; the first or the last place among equals.
+ * A NaN neither replaces an element nor is replaced, so it is found only as the first element.
  *   y [outer][inner], x [outer][n][inner] */
 OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t largest,
                                  int64_t last)
@@ -196,8 +198,7 @@ OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int6
         }
         for (; i + OCC_LINE <= inner; i += OCC_LINE)
             occ_argmax_columns_TPL_N(y + i, x + i, n, inner, OCC_LINE, largest, last);
-        for (; inner >= OCC_TOGETHER && i < inner;
-             i += OCC_TOGETHER) { /* the last ones are found twice where they are fewer */
+        for (; inner >= OCC_TOGETHER && i < inner; i += OCC_TOGETHER) { /* the last group may overlap the one before */
             i = occ_min(i, inner - OCC_TOGETHER);
             occ_argmax_columns_TPL_N(y + i, x + i, n, inner, OCC_TOGETHER, largest, last);
         }
@@ -206,9 +207,9 @@ OCC_INLINE void occ_argmax_TPL_N(int64_t *y, const TPL_T *x, int64_t outer, int6
     }
 }
 
-/* nonzero - the coordinates of every element that is not zero, one row of y for each axis; count: how many.
- *   x has extents dim [rank]; y [rank][count], written with rows of capacity `room` and drawn together at the end
- *   found fewer than `fewest`: OCC_ESHAPE; more than `room`: OCC_ECAPACITY */
+/* nonzero - the coordinates of every element that is not zero: y has one row for each axis. count: how many elements.
+ *   x has extents dim [rank]; y [rank][count], written with rows of capacity `room` and compacted at the end
+ *   fewer than `fewest`: OCC_ESHAPE; more than `room`: OCC_ECAPACITY */
 OCC_INLINE int occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, int64_t rank, const occ_extent *dim,
                                  int64_t fewest, int64_t room)
 {
@@ -232,8 +233,8 @@ OCC_INLINE int occ_nonzero_TPL_N(int64_t *y, int64_t *count, const TPL_T *x, int
     return found < fewest ? OCC_ESHAPE : 0;
 }
 
-/* compress - the slices along an axis whose condition is true; count: how many.
- *   x [outer][axis][inner], condition [conditions], conditions may be shorter than the axis
+/* compress - the slices along an axis whose condition is true. count: how many slices.
+ *   x [outer][axis][inner], condition [conditions]; it may be shorter than the axis; true behind it: OCC_EINDEX
  *   fewer than `fewest` are true: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
 OCC_INLINE int occ_compress_TPL_N(TPL_T *y, int64_t *count, const TPL_T *x, const uint8_t *condition, int64_t outer,
                                   int64_t axis, int64_t inner, int64_t conditions, int64_t fewest, int64_t most)

@@ -5,7 +5,7 @@
 #include "occ_vec.h"
 #include "occ_vapart.h"
 
-/* Activations that ONNX names, with up to two parameters. */
+/* The activations of ONNX. */
 #define OCC_RECUR_SIGMOID 0
 #define OCC_RECUR_TANH 1
 #define OCC_RECUR_RELU 2
@@ -18,7 +18,8 @@
 #define OCC_RECUR_SOFTSIGN 9
 #define OCC_RECUR_SOFTPLUS 10
 
-/* kind: one of the above; table_act: alpha, beta; limit > 0 clips the argument to -limit .. limit */
+/* Applies an activation. kind: one of the above; table_act: its alpha and beta; limit > 0: x is clipped to -limit ..
+ * limit first. */
 OCC_HOT occ_vf occ_recur_activate(occ_vf x, int64_t kind, const double *table_act, float limit)
 {
     occ_vf alpha = occ_vset((float)table_act[0]), beta = occ_vset((float)table_act[1]), zero = occ_vset(0.0f),
@@ -52,7 +53,7 @@ OCC_HOT occ_vf occ_recur_activate(occ_vf x, int64_t kind, const double *table_ac
     }
 }
 
-/* One panel: n <= 32 gates, g = start + sum over k of h[k] * r[k][n]. */
+/* One panel of n <= 32 gates: g[n] = start[n] + sum over k of h[k] * r[k][n]. */
 OCC_HOT void occ_recur_panel(float *g, const float *start, const float *h, const float *r, int64_t hidden, int64_t n)
 {
     occ_vf acc[32 / OCC_W];
@@ -82,7 +83,7 @@ OCC_HOT void occ_recur_panel(float *g, const float *start, const float *h, const
     }
 }
 
-/* g[gates] = start[gates] + h[hidden] * r; g may be start */
+/* All gates: g[gates] = start[gates] + h[hidden] * r. g may be start. */
 OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const float *r, int64_t hidden,
                              int64_t gates)
 {
@@ -90,7 +91,7 @@ OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const
         occ_recur_panel(g + p, start + p, h, r + p * hidden, hidden, occ_min(32, gates - p));
 }
 
-/* recur_pack - [gates][hidden] as panels of 32 gates, the last one as wide as what is left. */
+/* recur_pack - rearranges [gates][hidden] to panels of 32 gates; the last panel has the remaining gates. */
 OCC_INLINE void occ_recur_pack(float *to, const float *from, int64_t gates, int64_t hidden)
 {
     for (int64_t p = 0; p < gates; p += 32)
@@ -99,15 +100,14 @@ OCC_INLINE void occ_recur_pack(float *to, const float *from, int64_t gates, int6
                 *to++ = from[i * hidden + k];
 }
 
-/* recur_bias - the input's bias and, for the first `both` gates, the state's, which follows it: from [2][gates] to
- * [gates]. */
+/* recur_bias - adds the state's bias to the input's bias for the first `both` gates: from [2][gates] to [gates]. */
 OCC_INLINE void occ_recur_bias(float *to, const float *from, int64_t gates, int64_t both)
 {
     for (int64_t i = 0; i < gates; i++)
         to[i] = from[i] + (i < both ? from[gates + i] : 0.0f);
 }
 
-/* The time of step s for a row of `length` valid times; reverse rows start at their own end. */
+/* The time of step s in a row of `length` valid times. A reversed row starts at its own end. */
 OCC_HOT int64_t occ_recur_time(int64_t s, int64_t length, int64_t reverse)
 {
     return reverse ? length - 1 - s : s;
@@ -121,17 +121,19 @@ OCC_HOT void occ_recur_rest(float *y, int64_t length, int64_t time, int64_t ystr
             y[t * ystride + j] = 0.0f;
 }
 
-/* steps, batch and units; elements between steps and members of y and xg, and between members of the states (sb) */
+/* The sizes of an LSTM: time steps, batch, hidden units; strides of y between steps and between members (yt, yb), of
+ * the states between members (sb), of xg between steps and between members (gt, gb), all in elements. */
 typedef struct occ_lstm_form {
     int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, coupled;
 } occ_lstm_form;
 
 /* lstm - gates in the order i, o, f, c.
- *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the
- *   initial state on entry, the final one on return; xg [time][batch][4 hidden] with strides gt, gb: input part with
- *   all biases, to which the state's is added there; r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or
- *   NULL; lengths [batch] or NULL
- *   kind [3], table_act [3][2]: activations f, g, h; limit > 0: clip; coupled: the forget gate is 1 - i */
+ *   y [time][batch][hidden] with strides yt, yb, or NULL
+ *   h, c: the state [batch][hidden] with row stride sb; the initial state on entry, the final one on return
+ *   xg [time][batch][4 hidden] with strides gt, gb: the input's part with all biases; the state's is added in place
+ *   r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL
+ *   kind [3], table_act [3][2]: activations f, g, h; limit > 0: clip; coupled: the forget gate is 1 - i
+ *   a length outside 0 .. time: OCC_EINDEX */
 OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float *r, const float *peephole,
                             const int64_t *lengths, const occ_lstm_form *form, const occ_extent *kind,
                             const double *table_act, float limit)
@@ -178,15 +180,16 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
     return 0;
 }
 
-/* As occ_lstm_form. */
+/* The sizes of a GRU, as in occ_lstm_form. */
 typedef struct occ_gru_form {
     int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, before;
 } occ_gru_form;
 
-/* gru - gates in the order z, r, h.
- *   as lstm; xg [time][batch][3 hidden] holds the biases of the input, and of the state but for gate h where `before`
- *   is set; r: panels of [hidden][2 hidden] for z and r, then panels of [hidden][hidden] for h; hbias [hidden]: the
- *   state's bias of gate h, used where `before` (linear_before_reset) is set; gate: scratch [4 hidden] */
+/* gru - gates in the order z, r, h; arguments as for lstm, but for these:
+ *   xg [time][batch][3 hidden] holds the biases of the input, and of the state, but for gate h where `before` is set
+ *   r: panels of [hidden][2 hidden] for z and r, then panels of [hidden][hidden] for h
+ *   hbias [hidden]: the state's bias of gate h, used where `before` (linear_before_reset) is set
+ *   gate: scratch [4 hidden] */
 OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, const float *xg, const float *r, const float *hbias,
                            const int64_t *lengths, const occ_gru_form *form, const occ_extent *kind,
                            const double *table_act, float limit)
@@ -234,12 +237,12 @@ OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, const float *xg, con
     return 0;
 }
 
-/* As occ_lstm_form. */
+/* The sizes of a simple recurrent cell, as in occ_lstm_form. */
 typedef struct occ_rnn_form {
     int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse;
 } occ_rnn_form;
 
-/* rnn - one gate; as lstm. */
+/* rnn - a simple recurrent cell, which has one gate; arguments as for lstm. */
 OCC_INLINE int occ_rnn_f32(float *y, float *h, float *xg, const float *r, const int64_t *lengths,
                            const occ_rnn_form *form, const occ_extent *kind, const double *table_act, float limit)
 {

@@ -2,7 +2,7 @@
 #include "recurrent.c"
 #include "scalar_math_f64.h"
 
-/* As occ_recur_activate. */
+/* Applies an activation, as occ_recur_activate does. */
 OCC_HOT double occ_recur_apply(double x, int64_t kind, const double *table_act, double limit)
 {
     const double alpha = table_act[0], beta = table_act[1];
@@ -35,7 +35,7 @@ OCC_HOT double occ_recur_apply(double x, int64_t kind, const double *table_act, 
     }
 }
 
-/* y[n] += bias[n] + m[n][count] * x[count], for `rows` rows; bias may be NULL. */
+/* y[n] += bias[n] + sum over k < count of m[n][k] * x[k], for `rows` rows n; bias may be NULL. */
 OCC_HOT void occ_recur_add(double *y, const double *m, const double *x, const double *bias, int64_t rows, int64_t count)
 {
     for (int64_t n = 0; n < rows; n++, m += count) {
@@ -46,7 +46,7 @@ OCC_HOT void occ_recur_add(double *y, const double *m, const double *x, const do
     }
 }
 
-/* One time of an LSTM: gate [4 hidden], complete but for the peepholes, in the order i, o, f, c. */
+/* One time step of an LSTM. gate [4 hidden], in the order i, o, f, c, is complete but for the peepholes. */
 OCC_HOT void occ_recur_lstm(double *h, double *c, const double *gate, const double *peephole, int64_t hidden,
                             int64_t coupled, const occ_extent *kind, const double *table_act, double limit)
 {
@@ -66,8 +66,8 @@ OCC_HOT void occ_recur_lstm(double *h, double *c, const double *gate, const doub
     }
 }
 
-/* One time of a GRU: gate [5 hidden]: z and r complete, h the input's part; what follows is scratch. r, bias: of gate
- * h. */
+/* One time step of a GRU. gate [5 hidden]: z and r are complete, h has the input's part, the rest is scratch. r, bias:
+ * the state's, for gate h. */
 OCC_HOT void occ_recur_gru(double *h, double *gate, const double *r, const double *bias, int64_t hidden, int64_t before,
                            const occ_extent *kind, const double *table_act, double limit)
 {
@@ -85,7 +85,7 @@ OCC_HOT void occ_recur_gru(double *h, double *gate, const double *r, const doubl
     }
 }
 
-/* What a cell of doubles computes, and where its tensors lie: strides in elements. */
+/* The sizes of a cell of doubles, the strides of its tensors in elements, and its activations. */
 typedef struct occ_recurrence {
     int64_t           time, batch, input, hidden, gates, yt, yb, sb, xt, xb, reverse, variant;
     const occ_extent *kind;
@@ -94,11 +94,14 @@ typedef struct occ_recurrence {
 } occ_recurrence;
 
 /* recur_f64 - one direction of an LSTM (4 gates: i, o, f, c), a GRU (3: z, r, h) or a simple cell (1).
- *   y [time][batch][hidden] with strides yt, yb, or NULL; h, c: the state [batch][hidden] with row stride sb, the
- *   initial state on entry, the final one on return, c of an LSTM only; gate: scratch [5 hidden]; x
- *   [time][batch][input] with strides xt, xb; w [gates][hidden][input]; r [gates][hidden][hidden]; bias
- *   [2][gates][hidden] or NULL; peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL; variant: input_forget
- *   of an LSTM, linear_before_reset of a GRU kind, table_act: as for lstm; limit > 0: clip */
+ *   y [time][batch][hidden] with strides yt, yb, or NULL
+ *   h, c (of an LSTM): state [batch][hidden] with row stride sb; the initial state on entry, the final one on return
+ *   gate: scratch [5 hidden]; x [time][batch][input] with strides xt, xb
+ *   w [gates][hidden][input]; r [gates][hidden][hidden]; bias [2][gates][hidden] or NULL
+ *   peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL
+ *   variant: input_forget of an LSTM, linear_before_reset of a GRU
+ *   kind, table_act: as for lstm; limit > 0: clip
+ *   a length outside 0 .. time: OCC_EINDEX */
 OCC_INLINE int occ_recur_f64(double *y, double *h, double *c, double *gate, const double *x, const double *w,
                              const double *r, const double *bias, const double *peephole, const int64_t *lengths,
                              const occ_recurrence *form)

@@ -26,7 +26,7 @@ OCC_HOT TPL_T occ_reduce_join_TPL_N(TPL_T sum, TPL_T term, int64_t kind)
     }
 }
 
-/* reduce - as occ_reduce_f32, for SUM, MEAN, MAX, MIN, PROD, L1 and SUMSQUARE; `empty`: the value of no terms */
+/* reduce - occ_reduce_f32 for SUM, MEAN, MAX, MIN, PROD, L1 and SUMSQUARE. empty: the result of no terms. */
 OCC_INLINE void occ_reduce_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *empty, int64_t kind, int64_t krank,
                                  const occ_extent *kdim, const occ_extent *kystride, const occ_extent *kxstride,
                                  int64_t rrank, const occ_extent *rdim, const occ_extent *rstride)

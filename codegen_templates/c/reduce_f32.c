@@ -3,7 +3,7 @@
 #include "occ_reduce.h"
 #include "occ_walk.h"
 
-/* n results side by side: the terms of each lie at the places of the walk. */
+/* n neighbouring results, one in each lane. The terms of each are at the places of a walk over `dim`. */
 OCC_HOT occ_vf occ_reduce_lanes(const float *x, int n, int64_t rank, const occ_extent *dim, const occ_extent *stride,
                                 int some, occ_vf top, int64_t kind)
 {
@@ -17,10 +17,10 @@ OCC_HOT occ_vf occ_reduce_lanes(const float *x, int n, int64_t rank, const occ_e
     return sum;
 }
 
-#define OCC_REDUCE_ROWS 4    /* rows of terms that are reduced together */
+#define OCC_REDUCE_ROWS 4    /* rows of terms that are reduced at the same time */
 #define OCC_REDUCE_LINE 1024 /* neighbouring results that stay in the nearest cache while rows are added to them */
 
-/* Reduces the rows x + at[0], x + at[1], ... of n terms each to n results, one row after the other. */
+/* Joins `rows` rows of n terms, x + at[0], x + at[1], ..., into n results. */
 OCC_HOT void occ_reduce_rows(float *y, const float *x, const int64_t *at, int64_t rows, int64_t n, int64_t kind)
 {
     for (int64_t c = 0; c < n; c += OCC_W) {
@@ -34,7 +34,7 @@ OCC_HOT void occ_reduce_rows(float *y, const float *x, const int64_t *at, int64_
     }
 }
 
-/* n neighbouring results, kept in y while the rows of their terms go by. For kinds without `top`. */
+/* n neighbouring results, kept in y while row after row of their terms is joined. For kinds that do not use `top`. */
 OCC_HOT void occ_reduce_line(float *y, const float *x, int64_t n, int64_t rank, const occ_extent *dim,
                              const occ_extent *stride, int64_t count, int64_t kind)
 {
@@ -62,7 +62,8 @@ OCC_HOT void occ_reduce_line(float *y, const float *x, int64_t n, int64_t rank, 
     }
 }
 
-/* One result: terms along the innermost reduced axis (stride s) by vectors, four at a time to hide latency. */
+/* One result. Terms along the innermost reduced axis (stride s) are taken by vectors, four at a time to hide
+ * latency. */
 OCC_HOT float occ_reduce_terms(const float *x, int64_t rank, const occ_extent *dim, const occ_extent *stride, int some,
                                float top, int64_t kind)
 {
@@ -97,10 +98,9 @@ OCC_HOT float occ_reduce_terms(const float *x, int64_t rank, const occ_extent *d
     return result;
 }
 
-/* reduce - y = kind of the terms of x over the reduced axes, for every place of the kept axes.
- *   kept    extents kdim [krank] with strides kystride in y and kxstride in x; at least one axis
- *   reduced extents rdim [rrank] with strides rstride in x, elements; an extent of 0 gives the value of the empty
- *   set */
+/* reduce - y = reduction `kind` of x over the reduced axes, for every place of the kept axes.
+ *   kept axes: extents kdim [krank], krank >= 1, with strides kystride in y and kxstride in x, in elements
+ *   reduced axes: extents rdim [rrank] with strides rstride in x; an extent of 0 gives the value of the empty set */
 OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t krank, const occ_extent *kdim,
                                const occ_extent *kystride, const occ_extent *kxstride, int64_t rrank,
                                const occ_extent *rdim, const occ_extent *rstride)

@@ -1,5 +1,5 @@
-/* region.c - regions of interest of images, resampled to one size: means or maxima of interpolated samples, maxima of
- * whole pixels. */
+/* region.c - regions of interest of images, resampled to one size: means or maxima of interpolated samples, or maxima
+ * of whole pixels. */
 #include "occ_base.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 #define TPL_N f32
 #endif
 
-/* Where a sample lies: four pixels and their weights, no weight outside the image (by more than a pixel). */
+/* One sample: four pixels and their weights. All weights are 0 where it is outside the image by more than a pixel. */
 typedef struct occ_region_sample {
     int64_t at[4];
     double  weight[4];
@@ -42,16 +42,18 @@ OCC_HOT occ_region_sample occ_region_place(double v, double u, int64_t height, i
     return s;
 }
 
-/* Extents of x and of the regions, and how these are sampled. */
+/* The extents of x and of the regions, and how regions are sampled. */
 typedef struct occ_roi {
     int64_t batch, channels, height, width, regions, rows, columns, samples, largest, half;
     double  scale;
 } occ_roi;
 
-/* roi_align - y[r][c][i][j] = mean (largest: the largest weighted pixel) of samples in cell i, j of region r.
- *   x [batch][channels][height][width], rois [regions][4] (left, top, right, bottom), image [regions]: which of
- *   the batch; y [regions][channels][rows][columns]; samples: along each side of a cell, 0: as many as it has pixels
- *   scale: pixels per unit of rois; half: pixels' middles are at halves */
+/* roi_align - y[r][c][i][j] = the mean of the samples in cell i, j of region r; largest: the largest weighted pixel.
+ *   x [batch][channels][height][width], rois [regions][4] (left, top, right, bottom)
+ *   y [regions][channels][rows][columns]
+ *   image [regions]: the image of each region; outside 0 .. batch - 1: OCC_EINDEX
+ *   samples: along each side of a cell; 0: as many as the cell has pixels
+ *   scale: pixels per unit of rois; half: the middle of pixel 0 is at 0.5, not at 0 */
 OCC_INLINE int occ_roi_align_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, const int64_t *image,
                                    const occ_roi *form)
 {
@@ -104,15 +106,15 @@ OCC_INLINE int occ_roi_align_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, 
     return 0;
 }
 
-/* First or last pixel of a cell, inside the image. */
+/* The first pixel of a cell, or the one behind its last, kept inside the image. */
 OCC_HOT int64_t occ_region_edge(double place, int64_t start, int64_t n)
 {
     return occ_max(0, occ_min((int64_t)place + start, n));
 }
 
-/* max_roi_pool - y[r][c][i][j] = the largest pixel of cell i, j of region r, 0 where it has none.
- *   x [batch][channels][height][width], rois [regions][5] (image, left, top, right, bottom), y
- *   [regions][channels][rows][columns] */
+/* max_roi_pool - y[r][c][i][j] = the largest pixel of cell i, j of region r; 0 where the cell has none.
+ *   x [batch][channels][height][width], rois [regions][5] (image, left, top, right, bottom)
+ *   y [regions][channels][rows][columns]; a region of no image: OCC_EINDEX */
 OCC_INLINE int occ_max_roi_pool_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *rois, int64_t batch, int64_t channels,
                                       int64_t height, int64_t width, int64_t regions, int64_t rows, int64_t columns,
                                       double scale)

@@ -1,5 +1,5 @@
-/* resize.c - interpolation along one axis at a time: a table of the elements and weights of each result, and its
- * use. */
+/* resize.c - interpolation along one axis at a time: a table has the elements and weights of each result, and another
+ * kernel applies it. */
 #include "occ_base.h"
 #include "occ_vec.h"
 
@@ -21,10 +21,10 @@
 #define OCC_RESIZE_PREFER_CEIL 1
 #define OCC_RESIZE_FLOOR 2
 #define OCC_RESIZE_CEIL 3
-#define OCC_RESIZE_SIMPLE 4 /* before opset 11: floats, up where the axis shrinks */
+#define OCC_RESIZE_SIMPLE 4 /* before opset 11: in float; up where the axis shrinks, else down */
 
-/* The place in the input that output element i shows, in elements. from, to: the part of the input, as fractions, for
- * CROP */
+/* The place in the input, in elements, of output element i. from, to: the part of the input that CROP takes, as
+ * fractions. */
 OCC_HOT double occ_resize_place(int64_t i, int64_t in, int64_t out, double scale, int64_t coordinates, double from,
                                 double to)
 {
@@ -44,7 +44,7 @@ OCC_HOT double occ_resize_place(int64_t i, int64_t in, int64_t out, double scale
     case OCC_RESIZE_CROP:
         return out > 1 ? from * (n - 1.0) + at * (to - from) * (n - 1.0) / (length - 1.0)
                        : 0.5 * (from + to) * (n - 1.0);
-    case OCC_RESIZE_HALF_ELEMENT: /* as ONNX Runtime has it: a scale of 1 changes nothing */
+    case OCC_RESIZE_HALF_ELEMENT: /* as in ONNX Runtime: a scale of 1 changes nothing */
         return scale == 1.0 ? at : (at + 0.5) / scale;
     default:
         return (at + 0.5) / scale - 0.5;
@@ -67,7 +67,7 @@ OCC_HOT double occ_resize_nearest(double place, double scale, int64_t rounding)
     }
 }
 
-/* Weight of an element at distance t of the place. */
+/* The weight of an element at distance t from the place. a: the coefficient of cubic interpolation. */
 OCC_HOT double occ_resize_weight(double t, int64_t mode, double a)
 {
     t = t < 0.0 ? -t : t;
@@ -78,9 +78,10 @@ OCC_HOT double occ_resize_weight(double t, int64_t mode, double a)
     return t < 2.0 ? ((a * t - 5.0 * a) * t + 8.0 * a) * t - 4.0 * a : 0.0;
 }
 
-/* resize_extent - the extent that a scale makes of `in`: entry `at` of the run's scales, or `scale` where they are
+/* resize_extent - the extent that `in` gets by a scale: entry `at` of the run-time scales, or `scale` where they are
  * NULL.
- *   rounded: to the nearest, as sizes that keep the aspect ratio are, else down */
+ *   rounded: to the nearest, as for sizes that keep the aspect ratio; else down
+ *   more than `capacity`, or a scale not above 0: OCC_ECAPACITY */
 OCC_INLINE int occ_resize_extent(int64_t *extent, const double *scales, int64_t at, int64_t in, int64_t rounded,
                                  int64_t capacity, double scale)
 {
@@ -93,7 +94,7 @@ OCC_INLINE int occ_resize_extent(int64_t *extent, const double *scales, int64_t 
     return 0;
 }
 
-/* resize_common - the smallest (larger: the largest) scale from extents `in` to `size`, both [n]. */
+/* resize_common - the smallest scale (larger: the largest) from extents `in` to `size`, both [n]. */
 OCC_INLINE void occ_resize_common(double *scale, const occ_extent *size, const occ_extent *in, int64_t n,
                                   int64_t larger)
 {
@@ -105,7 +106,7 @@ OCC_INLINE void occ_resize_common(double *scale, const occ_extent *size, const o
     }
 }
 
-/* One axis and how it is resized. */
+/* One axis, and how it is resized; see resize_table. */
 typedef struct occ_resize_axis {
     int64_t at, axis, axes, in, out, taps, mode, coordinates, rounding, exclude, antialias;
     double  scale, cubic, from, to;
@@ -113,9 +114,9 @@ typedef struct occ_resize_axis {
 
 /* resize_table - for each of `out` results along an axis of `in` elements: the places of `taps` elements and their
  * weights.
- *   index [out][taps]; weight [out][taps], NULL for NEAREST; an index of -1 in front: outside, for CROP
- *   scales: the run's scales, of which element `at` counts, or NULL: scale, where 0 is what the extents say
- *   rois: the run's region [2][axes], of which `axis` counts, or NULL: from, to */
+ *   index [out][taps]; weight [out][taps], NULL for NEAREST; CROP: a first index of -1 means outside the input
+ *   scales: run-time scales, of which entry `at` is taken; NULL: scale, or for scale 0 the quotient of the extents
+ *   rois: run-time region [2][axes], of which entry `axis` is taken; NULL: from, to */
 OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *scales, const double *rois,
                                  const occ_resize_axis *form)
 {
@@ -156,8 +157,8 @@ OCC_INLINE void occ_resize_table(int64_t *index, double *weight, const double *s
     }
 }
 
-/* n lanes of each of `vectors` neighbouring vectors of y: the sums of the rows of x, `inner` long, that `taps` indices
- * name. */
+/* Computes n lanes of each of `vectors` neighbouring vectors of y: the weighted sum of `taps` rows of x, which have
+ * `inner` elements and are named by index. */
 OCC_HOT void occ_resample_vectors(float *y, const float *x, const int64_t *index, const double *weight, int64_t inner,
                                   int64_t taps, int vectors, int n)
 {
@@ -182,7 +183,7 @@ OCC_HOT void occ_resample_vectors(float *y, const float *x, const int64_t *index
         occ_vstore(y + v * OCC_W, sum[v], n);
 }
 
-/* One row of y, inner elements. */
+/* One row of y, which has `inner` elements. */
 OCC_HOT void occ_resample_row(float *y, const float *x, const int64_t *index, const double *weight, int64_t inner,
                               int64_t taps)
 {
@@ -194,7 +195,7 @@ OCC_HOT void occ_resample_row(float *y, const float *x, const int64_t *index, co
         occ_resample_vectors(y + c, x + c, index, weight, inner, taps, 1, (int)occ_min(OCC_W, inner - c));
 }
 
-/* One element of y, where the elements of x are neighbours. */
+/* One element of y where `inner` is 1. */
 OCC_HOT float occ_resample_point(const float *x, const int64_t *index, const double *weight, int64_t taps)
 {
     float sum = 0.0f;
@@ -205,8 +206,8 @@ OCC_HOT float occ_resample_point(const float *x, const int64_t *index, const dou
     return sum;
 }
 
-/* resample - y[o][i][n] = sum over taps of weight[i][k] * x[o][index[i][k]][n]; `outside` where index[i][0] is -1.
- *   x [outer][in][inner], y [outer][out][inner]; weight NULL: the element itself */
+/* resample - y[o][i][n] = sum over taps k of weight[i][k] * x[o][index[i][k]][n]; `outside` where index[i][0] is -1.
+ *   x [outer][in][inner], y [outer][out][inner]; weight NULL: the one element that index names */
 OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index, const double *weight, int64_t outer,
                                  int64_t in, int64_t out, int64_t inner, int64_t taps, float outside)
 {
@@ -224,7 +225,7 @@ OCC_INLINE void occ_resample_f32(float *y, const float *x, const int64_t *index,
         }
 }
 
-/* resample - the same for doubles. */
+/* resample - occ_resample_f32 for doubles. */
 OCC_INLINE void occ_resample_f64(double *y, const double *x, const int64_t *index, const double *weight, int64_t outer,
                                  int64_t in, int64_t out, int64_t inner, int64_t taps, double outside)
 {

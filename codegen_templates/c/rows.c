@@ -1,28 +1,28 @@
-/* rows.c - rows of a table that lies in the weights file, loaded by index while the model runs. Behind each row stands
- * its sum. A load covers whole multiples of what the loader needs, and rows that follow each other share one:
+/* rows.c - rows of a table in the weights file, loaded by index while the model runs. Each row is followed by its
+ * checksum. A load covers whole multiples of the loader's unit, and consecutive rows share one load:
  *
- *     file     ... | row 4 sum row 5 | sum row 6 sum ... |      indices 5, 6: one load of two pieces,
+ *     file     ... | row 4 sum row 5 | sum row 6 sum ... |      indices 5, 6: one load of two units,
  *     staging      [         row 5     sum row 6 sum ... ]      from which both rows are copied to y */
 #include "occ_swap.h"
 
-/* The table as the kernel gets it, where other kernels get a pointer to their constant. */
+/* A table of rows. The kernel gets it in place of the pointer to a constant. */
 typedef struct occ_table {
     occ_loads *loads;
-    int64_t    from; /* of the first row, bytes of the file */
+    int64_t    from; /* bytes of the file in front of the first row */
 } occ_table;
 
-/* The table's number of rows; the bytes of a row, and from one row to the next in the file; the unit of loads (places
- * and sizes are multiples of it); the bytes of staging memory; the number of loads on their way at a time. */
+/* rows: the table's number of rows; bytes: of a row; pitch: bytes from one row to the next in the file; align: the unit
+ * of loads, of which places and sizes are multiples; room: bytes of staging memory; ahead: the most loads in flight. */
 typedef struct occ_rows_form {
     int64_t rows, bytes, pitch, align, room, ahead;
 } occ_rows_form;
 
-/* A load of `count` rows: bytes [from, from + bytes) of the file, of which the first row begins `skip` bytes in. */
+/* A load of `count` rows: bytes [from, from + bytes) of the file. The first row begins at byte `skip` of the load. */
 typedef struct occ_rows_load {
     int64_t count, from, bytes, skip;
 } occ_rows_load;
 
-/* An index in 0 .. rows - 1, or -1 when it is outside. */
+/* Normalises an index to 0 .. rows - 1; -1 where it is outside. */
 OCC_HOT int64_t occ_rows_index(int64_t index, int64_t rows)
 {
     if (index < 0)
@@ -30,8 +30,8 @@ OCC_HOT int64_t occ_rows_index(int64_t index, int64_t rows)
     return index >= 0 && index < rows ? index : -1;
 }
 
-/* The load that brings row index[0], and of the `left` - 1 rows behind it those that follow it in the file and go into
- * `room` bytes; count 0: none does. */
+/* The load of row index[0]. It includes the rows of the next indices, at most `left` - 1, as long as these are the next
+ * rows in the file and the load fits `room` bytes. count 0: not even the first row fits. */
 OCC_HOT occ_rows_load occ_rows_next(const occ_rows_form *form, int64_t table, const int64_t *index, int64_t left,
                                     int64_t room)
 {
@@ -52,7 +52,7 @@ OCC_HOT occ_rows_load occ_rows_next(const occ_rows_form *form, int64_t table, co
     return load;
 }
 
-/* Copies the rows of a load that is there to y. Returns whether their sums are right, or not asked for. */
+/* Copies the rows of a finished load to y. Returns 1 if their checksums are right or are not checked. */
 OCC_INLINE int occ_rows_take(uint8_t *y, const uint8_t *at, int64_t count, const occ_rows_form *form, int check)
 {
     int fine = 1;
@@ -67,8 +67,8 @@ OCC_INLINE int occ_rows_take(uint8_t *y, const uint8_t *at, int64_t count, const
     return fine;
 }
 
-/* Begins loads until there is no room, waits for all of them and copies their rows to y. Returns how many, or a code;
- * nothing is on its way then. */
+/* Begins loads until there is no room, waits for all of them and copies their rows to y. Returns the number of rows, or
+ * OCC_ELOAD or OCC_EWEIGHTS. No load is in flight afterwards. */
 OCC_INLINE int64_t occ_rows_some(uint8_t *y, const occ_table *table, const int64_t *index, uint8_t *staging,
                                  int64_t count, const occ_rows_form *form)
 {
@@ -106,7 +106,7 @@ OCC_INLINE int64_t occ_rows_some(uint8_t *y, const occ_table *table, const int64
     return wrong ? OCC_EWEIGHTS : done;
 }
 
-/* rows - y[k] = row index[k] of the table.
+/* rows - y[k] = row index[k] of the table. An index outside it: OCC_EINDEX.
  *   y [count][bytes], index [count], x: an occ_table, staging [form->room] */
 OCC_INLINE int occ_rows(uint8_t *y, const uint8_t *x, const int64_t *index, uint8_t *staging, int64_t count,
                         const occ_rows_form *form)

@@ -1,4 +1,4 @@
-/* sample.c - images sampled between their pixels: at the points of a grid, and by deformable convolutions. */
+/* sample.c - images sampled between their pixels: at the points of a grid, and in deformable convolutions. */
 #include "occ_base.h"
 
 #include <math.h>
@@ -13,13 +13,13 @@
 #define OCC_SAMPLE_CUBIC 2
 
 #define OCC_SAMPLE_POINTS 16 /* the most points that are computed together */
-#define OCC_SAMPLE_SHARES 64 /* of pixels that are found together: as many as one point has at most */
+#define OCC_SAMPLE_SHARES 64 /* shares of pixels that are computed together: the most that one point has */
 
 #define OCC_SAMPLE_ZEROS 0
 #define OCC_SAMPLE_BORDER 1
 #define OCC_SAMPLE_REFLECTION 2
 
-/* x mirrored at low and high until it lies between them. */
+/* Mirrors x at low and high until it is between them: with low = 0 and high = 4, -1 becomes 1, and 9 becomes 1. */
 OCC_HOT double occ_sample_reflect(double x, double low, double high)
 {
     const double range = high - low, over = x < low ? low - x : x - high;
@@ -34,7 +34,7 @@ OCC_HOT double occ_sample_reflect(double x, double low, double high)
     return (fmod(turns, 2.0) < 1.0) == (x < low) ? low + rest : high - rest;
 }
 
-/* Pixel i, a whole number, of an axis of n; -1 outside. */
+/* The index of pixel i, a whole number, of an axis of n pixels; -1 outside. */
 OCC_HOT int64_t occ_sample_inside(double i, int64_t n)
 {
     const double  above = i > -1.0 ? i : -1.0; /* NaN, too */
@@ -43,7 +43,7 @@ OCC_HOT int64_t occ_sample_inside(double i, int64_t n)
     return pixel < n ? pixel : -1;
 }
 
-/* The pixel of an axis of n that stands for pixel i, or -1: nothing is there. */
+/* The index of the pixel that is read for pixel i of an axis of n pixels; -1: none, it counts as 0. */
 OCC_HOT int64_t occ_sample_pixel(double i, int64_t n, int64_t padding, double low, double high)
 {
     if (padding == OCC_SAMPLE_ZEROS)
@@ -55,7 +55,8 @@ OCC_HOT int64_t occ_sample_pixel(double i, int64_t n, int64_t padding, double lo
     return i > 0.0 ? n - 1 : 0;
 }
 
-/* Keys' weights of the four pixels around a point `t` behind the second (IEEE Trans. ASSP 29(6), 1981). */
+/* The weights of the four pixels around a point that is `t` behind the second pixel (Keys: Cubic convolution
+ * interpolation, IEEE Trans. ASSP 29(6), 1981). */
 OCC_HOT void occ_sample_cubic(double t, double *weight)
 {
     const double a = -0.75;
@@ -66,7 +67,7 @@ OCC_HOT void occ_sample_cubic(double t, double *weight)
     weight[3] = ((a * (2.0 - t) - 5.0 * a) * (2.0 - t) + 8.0 * a) * (2.0 - t) - 4.0 * a;
 }
 
-/* Pixels and weights along one axis of n pixels for place x; returns how many. */
+/* Finds the pixels and weights that place x has along one axis of n pixels. Returns how many. */
 OCC_HOT int64_t occ_sample_taps(double x, int64_t n, int64_t mode, int64_t padding, int64_t corners, int64_t *pixel,
                                 double *weight)
 {
@@ -95,9 +96,9 @@ OCC_HOT int64_t occ_sample_taps(double x, int64_t n, int64_t mode, int64_t paddi
     return count;
 }
 
-/* The pixels inside the image that taps of all axes name, their places and shares; returns how many. Of each of the
- * three axes, the last ones of which are those of the image: extent, taps, their pixels and weights. Written without
- * branches: where grids leave the image is hard to foretell. */
+/* Finds the pixels that a point reads, and their shares: `at` and `share`. Each combination of one tap of every axis is
+ * a pixel; only pixels inside the image count. Returns how many. extent, count, pixel, weight: of three axes, the last
+ * of which are the axes of the image. There are no branches: where a grid leaves the image is hard to predict. */
 OCC_HOT int64_t occ_sample_shares_TPL_N(const int64_t *extent, const int64_t *count, int64_t pixel[3][4],
                                         double weight[3][4], int64_t *at, TPL_T *share)
 {
@@ -116,14 +117,14 @@ OCC_HOT int64_t occ_sample_shares_TPL_N(const int64_t *extent, const int64_t *co
     return total;
 }
 
-/* The pixels that some points have shares of: those of point p are start[p] to start[p + 1] - 1. The first `fours`
- * entries of order name the points with four of them, the last ones the others. */
+/* The shares of some points. Point p has shares start[p] to start[p + 1] - 1. The first `fours` entries of `order` are
+ * the points with four shares; the other points follow. */
 typedef struct occ_shares_TPL_N {
     int64_t start[OCC_SAMPLE_POINTS + 1], order[OCC_SAMPLE_POINTS], fours, at[OCC_SAMPLE_SHARES];
     TPL_T   share[OCC_SAMPLE_SHARES];
 } occ_shares_TPL_N;
 
-/* Those of one more point, whose grid entry is `grid` [axes]; see grid_sample. */
+/* Appends the shares of point p, whose grid entry is `grid` [axes]; the other arguments are those of grid_sample. */
 OCC_HOT void occ_sample_point_TPL_N(occ_shares_TPL_N *shares, int64_t p, const TPL_T *grid, int64_t axes,
                                     const occ_extent *dim, int64_t mode, int64_t padding, int64_t corners)
 {
@@ -144,7 +145,7 @@ OCC_HOT void occ_sample_point_TPL_N(occ_shares_TPL_N *shares, int64_t p, const T
         start + occ_sample_shares_TPL_N(extent, count, pixel, weight, shares->at + start, shares->share + start);
 }
 
-/* The shares of `count` points, whose grid entries follow each other from `grid` on. */
+/* Computes the shares of `count` points, whose grid entries are consecutive from `grid` on. */
 OCC_HOT void occ_sample_points_TPL_N(occ_shares_TPL_N *shares, int64_t count, const TPL_T *grid, int64_t axes,
                                      const occ_extent *dim, int64_t mode, int64_t padding, int64_t corners)
 {
@@ -157,7 +158,7 @@ OCC_HOT void occ_sample_points_TPL_N(occ_shares_TPL_N *shares, int64_t count, co
     }
 }
 
-/* What `count` shares, from entry `start` on, make of the image x. */
+/* The sum of `count` shares, from entry `start` on, of pixels of the image x. */
 OCC_HOT TPL_T occ_sample_sum_TPL_N(const TPL_T *x, const occ_shares_TPL_N *shares, int64_t start, int64_t count)
 {
     TPL_T sum = 0;
@@ -168,11 +169,11 @@ OCC_HOT TPL_T occ_sample_sum_TPL_N(const TPL_T *x, const occ_shares_TPL_N *share
     return sum;
 }
 
-/* grid_sample - y[n][c][point] = x[n][c] at the place that grid[n][point] names, each axis from -1 to 1, the innermost
- * first.
+/* grid_sample - y[n][c][point] = x[n][c] at the place grid[n][point], which is from -1 to 1 along each axis, the
+ * innermost axis first.
  *   x [batch][channels][dim ...], grid [batch][points][axes], y [batch][channels][points]; axes <= 3, dim [axes]
  *   mode, padding: as above; corners: -1 and 1 are the middles of the outermost pixels, not their edges
- *   Some points are found together, so that neighbouring results of a channel are written together. */
+ *   Shares of several points are computed together, so that neighbouring results of a channel are written together. */
 OCC_INLINE void occ_grid_sample_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *grid, int64_t batch, int64_t channels,
                                       int64_t points, int64_t axes, const occ_extent *dim, int64_t mode,
                                       int64_t padding, int64_t corners)
@@ -206,7 +207,7 @@ OCC_INLINE void occ_grid_sample_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *gri
         }
 }
 
-/* Bilinear value of x [height][width] at (v, u), 0 outside. */
+/* The bilinear value of x [height][width] at row v and column u; pixels outside count as 0. */
 OCC_HOT TPL_T occ_sample_plane_TPL_N(const TPL_T *x, int64_t height, int64_t width, TPL_T v, TPL_T u)
 {
     const double top = floor((double)v), left = floor((double)u);
@@ -225,19 +226,18 @@ OCC_HOT TPL_T occ_sample_plane_TPL_N(const TPL_T *x, int64_t height, int64_t wid
     return sum;
 }
 
-/* parts: input channels in so many runs share offsets and mask; the window, {rows, columns}. */
+/* parts: runs of input channels; the channels of a run share offsets and mask. The window is {rows, columns}. */
 typedef struct occ_deform {
     int64_t    parts;
     occ_extent kernel[2], stride[2], dilation[2], pad[2];
 } occ_deform;
 
-/* deform_conv - a convolution whose taps are read at places of their own, times a mask.
+/* deform_conv - a convolution each of whose taps is read at its own place, and multiplied by a mask.
  *   x [batch][groups * inputs][height][width], w [groups * outputs][inputs][kernel],
  *   y [batch][groups * outputs][rows][columns], offset [batch][parts][kernel][2][rows][columns],
  *   mask [batch][parts][kernel][rows][columns] or NULL, bias [outputs] or NULL
- *   parts: input channels in so many runs share offsets and mask; taps: scratch [inputs * kernel]
- *   dim {batch, groups, inputs, outputs, height, width, rows, columns}; kernel, stride, dilation, pad {rows,
- *   columns} */
+ *   taps: scratch [inputs * kernel]
+ *   dim {batch, groups, inputs, outputs, height, width, rows, columns} */
 OCC_INLINE void occ_deform_conv_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *w, const TPL_T *offset, const TPL_T *bias,
                                       const TPL_T *mask, TPL_T *taps, const occ_extent *dim, const occ_deform *form)
 {

@@ -1,13 +1,13 @@
-/* sequence.c - sequences and optionals, each in one block: a count, the members' extents, the members at equal
- * distances. Knows nothing of element types but their width.
+/* sequence.c - sequences and optionals, each in one block of memory: a count, the members' extents, and the members at
+ * equal distances. Knows nothing of element types but their width.
  *
- *   int64_t count            members, or whether an optional is there
- *   int64_t extent[capacity][rank]; where the rank is not known before: [capacity][9], the rank in front of the extents
- *   member 0 at byte data, member 1 at byte data + distance, ...: dense, each at its own extents
+ *   int64_t count            members; of an optional: 1 if it has a value, else 0
+ *   int64_t extent[capacity][rank]; for an unknown rank: [capacity][9], the rank in front of the extents
+ *   member 0 at byte data, member 1 at byte data + distance, ...: dense, each with its own extents
  *
- * `from` and `to` are { capacity in members, data in bytes, distance in bytes, rank or -1 }; `limit` [rank] the largest
- * extents that a member of the result may have, in elements (rank -1: [1], all elements together); `width` the bytes of
- * an element. */
+ * `from` and `to` are {capacity in members, data in bytes, distance in bytes, rank or -1}. `limit` [rank] has the
+ * largest extents that a member of the result may have, in elements; for rank -1 it is [1], the most elements of a
+ * member. `width` is the bytes of an element. */
 #include "occ_base.h"
 
 OCC_HOT int64_t occ_word(const uint8_t *x, int64_t i)
@@ -22,7 +22,7 @@ OCC_HOT void occ_word_set(uint8_t *y, int64_t i, int64_t word)
     memcpy(y + 8 * i, &word, 8);
 }
 
-/* Reads the extents of member i; returns its rank. */
+/* Reads the extents of member i. Returns its rank. */
 OCC_HOT int64_t occ_member_extents(const uint8_t *x, int64_t i, const occ_extent *from, int64_t *dim)
 {
     const int64_t first = from[3] < 0 ? 2 + 9 * i : 1 + from[3] * i,
@@ -40,7 +40,7 @@ OCC_HOT int64_t occ_elements(int64_t rank, const occ_extent *dim)
     return n;
 }
 
-/* Writes the extents of member k, if they fit. */
+/* Writes the extents of member k. Returns 0, or a code if they do not fit. */
 OCC_HOT int occ_member_declare(uint8_t *y, int64_t k, const occ_extent *to, int64_t rank, const occ_extent *dim,
                                const occ_extent *limit)
 {
@@ -68,7 +68,7 @@ OCC_INLINE void occ_store_words(int64_t *y, int64_t n, const occ_extent *word)
         y[i] = word[i];
 }
 
-/* sequence_check - what a caller gave: count and extents within their bounds.
+/* sequence_check - are count and extents of a caller's sequence within their bounds? Else OCC_EEXTENT.
  *   truth  not 0: an optional, whose count is 0 or 1 */
 OCC_INLINE int occ_sequence_check(const uint8_t *x, const occ_extent *from, int64_t truth, const occ_extent *limit)
 {
@@ -105,7 +105,7 @@ OCC_HOT int occ_member_copy(const uint8_t *x, int64_t i, const occ_extent *from,
     return status;
 }
 
-/* sequence_copy - all members of x to y, whose capacities may differ. */
+/* sequence_copy - copies all members of x to y, which may have another capacity. */
 OCC_INLINE int occ_sequence_copy(const uint8_t *x, uint8_t *y, int64_t width, const occ_extent *from,
                                  const occ_extent *to, const occ_extent *limit)
 {
@@ -117,9 +117,9 @@ OCC_INLINE int occ_sequence_copy(const uint8_t *x, uint8_t *y, int64_t width, co
     return status;
 }
 
-/* sequence_insert - y is x with one more member before `position`, which counts from the end when negative.
+/* sequence_insert - y is x with one more member before `position`; a negative position counts from the end.
  *   item    the new member, dense, extents dim [rank]
- *   append  not 0: behind the last one, whatever the position */
+ *   append  not 0: the member goes behind the last one, whatever the position */
 OCC_INLINE int occ_sequence_insert(const uint8_t *x, const uint8_t *item, uint8_t *y, int64_t position, int64_t append,
                                    int64_t rank, int64_t width, const occ_extent *dim, const occ_extent *from,
                                    const occ_extent *to, const occ_extent *limit)
@@ -138,8 +138,8 @@ OCC_INLINE int occ_sequence_insert(const uint8_t *x, const uint8_t *item, uint8_
     return status;
 }
 
-/* sequence_erase - y is x without the member at `position`, which counts from the end when negative.
- *   last  not 0: without the last one, whatever the position */
+/* sequence_erase - y is x without the member at `position`; a negative position counts from the end.
+ *   last  not 0: the last member goes, whatever the position */
 OCC_INLINE int occ_sequence_erase(const uint8_t *x, uint8_t *y, int64_t position, int64_t last, int64_t width,
                                   const occ_extent *from, const occ_extent *to, const occ_extent *limit)
 {
@@ -154,16 +154,16 @@ OCC_INLINE int occ_sequence_erase(const uint8_t *x, uint8_t *y, int64_t position
     return status;
 }
 
-/* The tensor as [outer][extent][inner], in bytes, and how the middle axis is cut. */
+/* The tensor as [outer][extent][inner], inner in bytes, and the cut of its middle axis. */
 typedef struct occ_sequence_cut {
     int64_t outer, extent, inner, chunk, count;
 } occ_sequence_cut;
 
-/* sequence_split - a tensor cut along one axis.
+/* sequence_split - cuts a tensor along one axis into the members of y.
  *   x      [outer][extent][inner bytes], dense
- *   chunk  > 0: members of that extent, the last perhaps smaller; 0: the `count` extents at size, whose sum is `extent`
- *   dim    [rank] extents of a member; where `axis` >= 0, axis `axis` is replaced by the member's own (< 0: no such
- *          axis) */
+ *   chunk  > 0: the extent of each member, the last one perhaps smaller; 0: `count` extents are at `size`; their sum
+ *          must be `extent`, else OCC_ESHAPE
+ *   dim    [rank] extents of a member; the member's own extent replaces that of axis `axis` (< 0: no such axis) */
 OCC_INLINE int occ_sequence_split(const uint8_t *x, uint8_t *y, const occ_sequence_cut *form, const occ_extent *size,
                                   int64_t rank, const occ_extent *dim, int64_t axis, const occ_extent *to,
                                   const occ_extent *limit)
@@ -189,8 +189,9 @@ OCC_INLINE int occ_sequence_split(const uint8_t *x, uint8_t *y, const occ_sequen
     return at == extent ? 0 : OCC_ESHAPE;
 }
 
-/* sequence_joined - the extents of all members put together.
- *   dim      [rank] the result's; with `stacked` the members have one axis less, and `axis` is the new one */
+/* sequence_joined - the extents of all members concatenated or stacked.
+ *   dim      [rank] of the result; with `stacked` the members have one axis less, and `axis` is the new one
+ *   members that do not fit together: OCC_ESHAPE */
 OCC_INLINE int occ_sequence_joined(const uint8_t *x, int64_t *dim, int64_t rank, int64_t axis, int64_t stacked,
                                    const occ_extent *from)
 {
@@ -214,8 +215,8 @@ OCC_INLINE int occ_sequence_joined(const uint8_t *x, int64_t *dim, int64_t rank,
     return 0;
 }
 
-/* sequence_concat - the members of x, which agree as sequence_joined wants, put together along axis
- * `axis` of the result y: with stacking the new axis, 0 <= axis <= rank of the members, else one of theirs. */
+/* sequence_concat - concatenates or stacks the members of x, whose extents sequence_joined has checked. axis: of the
+ * result y; for stacking it is the new axis, 0 <= axis <= rank of the members, else one of the members' axes. */
 OCC_INLINE void occ_sequence_concat(const uint8_t *x, uint8_t *y, int64_t axis, int64_t width, const occ_extent *from)
 {
     const int64_t count = occ_word(x, 0);
@@ -233,7 +234,7 @@ OCC_INLINE void occ_sequence_concat(const uint8_t *x, uint8_t *y, int64_t axis, 
     }
 }
 
-/* optional_has - y = whether the optional x is there. */
+/* optional_has - y = 1 if the optional x has a value, else 0. */
 OCC_INLINE void occ_optional_has(const uint8_t *x, uint8_t *y)
 {
     y[0] = occ_word(x, 0) != 0;

@@ -1,5 +1,5 @@
-/* series.c - running sums and products, triangles, ranges and other runs of elements along an axis. Operands are dense
- * and row-major. */
+/* series.c - running sums and products, triangles, ranges and other series along an axis. Operands are dense and
+ * row-major. */
 #include "occ_base.h"
 #include "occ_wrap.h"
 
@@ -8,7 +8,7 @@
 #define TPL_N f32
 #endif
 
-/* Running sums or products along an axis; exclusive: of the elements before; reverse: from the end.
+/* Running sums or products along an axis. exclusive: only of the elements before; reverse: from the end.
  *   x, y [outer][n][inner] */
 OCC_HOT void occ_running_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
                                int64_t reverse, int is_product)
@@ -34,14 +34,15 @@ OCC_INLINE void occ_cumsum_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_
     occ_running_TPL_N(y, x, outer, n, inner, exclusive, reverse, 0);
 }
 
-/* cumprod - running products, likewise. */
+/* cumprod - running products; x, y [outer][n][inner] */
 OCC_INLINE void occ_cumprod_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
                                   int64_t reverse)
 {
     occ_running_TPL_N(y, x, outer, n, inner, exclusive, reverse, 1);
 }
 
-/* trilu - the upper (lower) triangle of matrices, zero elsewhere; diagonal k counts to the right.
+/* trilu - the upper (lower) triangle of matrices, zero elsewhere. k: its diagonal, counted to the right of the main
+ * one.
  *   x, y [batch][rows][cols] */
 OCC_INLINE void occ_trilu_TPL_N(TPL_T *y, const TPL_T *x, int64_t batch, int64_t rows, int64_t cols, int64_t k,
                                 int64_t upper)
@@ -67,13 +68,14 @@ OCC_INLINE void occ_range_TPL_N(TPL_T *y, const TPL_T *start, const TPL_T *delta
         y[i] = (TPL_T)(*start + (TPL_T)i * *delta);
 }
 
-/* range_count - how many elements a range has: max(ceil((limit - start) / delta), 0). */
+/* range_count - the number of elements of a range: max(ceil((limit - start) / delta), 0); above `room`:
+ * OCC_ECAPACITY. */
 OCC_INLINE int occ_range_count_TPL_N(int64_t *count, const TPL_T *start, const TPL_T *limit, const TPL_T *delta,
                                      int64_t room)
 {
     double n = ((double)*limit - (double)*start) / (double)*delta;
 
-    if (!(n <= (double)room)) /* NaN too: a step of 0 */
+    if (!(n <= (double)room)) /* also for NaN: a delta of 0 */
         return OCC_ECAPACITY;
     *count = n > 0.0 ? (int64_t)n : 0;
     if ((double)*count < n)
@@ -81,23 +83,23 @@ OCC_INLINE int occ_range_count_TPL_N(int64_t *count, const TPL_T *start, const T
     return 0;
 }
 
-/* fill - y [count] becomes the one element of x. */
+/* fill - sets y [count] to the one element of x. */
 OCC_INLINE void occ_fill_TPL_N(TPL_T *y, const TPL_T *x, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         y[i] = *x;
 }
 
-/* ints - y [count] becomes integers known to the run. */
+/* ints - sets y [count] to integers of the run. */
 OCC_INLINE void occ_ints_TPL_N(TPL_T *y, const occ_extent *value, int64_t count)
 {
     for (int64_t i = 0; i < count; i++)
         y[i] = (TPL_T)value[i];
 }
 
-/* reverse_sequence - the first length[b] elements along the time axis in reverse.
- *   x, y: strides tstride, bstride over [time], [batch], each of `inner` elements; lengths outside 0 .. time:
- *   OCC_EINDEX */
+/* reverse_sequence - reverses the first length[b] elements along the time axis, for each member b of the batch.
+ *   x, y: strides tstride, bstride over [time], [batch]; each element is a row of `inner` elements
+ *   a length outside 0 .. time: OCC_EINDEX */
 OCC_INLINE int occ_reverse_sequence_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *length, int64_t time, int64_t batch,
                                           int64_t tstride, int64_t bstride, int64_t inner)
 {

@@ -1,13 +1,13 @@
-/* softmax_f32.c - softmax, its logarithm and hardmax along one axis; the row's maximum is subtracted, so that finite
- * rows never overflow, and a NaN spoils its own row only. */
+/* softmax_f32.c - softmax, its logarithm and hardmax along one axis. The row's maximum is subtracted, so finite rows
+ * never overflow; a NaN spoils its own row only. */
 #include "reduce_f32.c"
 
 #define OCC_SOFTMAX 0
 #define OCC_SOFTMAX_LOG 1
 #define OCC_SOFTMAX_HARD 2
 
-/* Softmax of n rows side by side (one in each lane), or of one row when n is 1; elements along the axis at strides sx
- * and sy. */
+/* Softmax of n neighbouring rows, one in each lane, or of one row for n = 1. Elements along the axis are sx and sy
+ * apart. */
 OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
 {
     occ_vf top = occ_vload(x, n), sum = occ_vset(0.0f), none = occ_vset(0.0f);
@@ -39,18 +39,18 @@ OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, in
 }
 
 #if OCC_W > 1
-#define OCC_SOFTMAX_LINE 16 /* rows side by side that are gathered: a line of the cache */
-#define OCC_SOFTMAX_AXIS 64 /* their elements at most */
+#define OCC_SOFTMAX_LINE 16 /* neighbouring rows that are gathered: a cache line of them */
+#define OCC_SOFTMAX_AXIS 64 /* elements of such a row, at most */
 
-/* The same for up to a cache line of rows, gathered into local memory: where sx is a power of two, the elements of a
- * row evict each other from the cache before they are read again. */
+/* occ_softmax_lanes for up to a cache line of rows, gathered into local memory. Where sx is a power of two, the
+ * elements of a row would evict each other from the cache before they are read again. */
 OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t axis, int64_t sx, int64_t sy,
                                   int64_t kind)
 {
     float   kept[OCC_SOFTMAX_AXIS * OCC_SOFTMAX_LINE];
     int64_t i = 0;
 
-    do /* there is one element at least, and the C compiler shall see that all of `kept` that is read was written */
+    do /* do-while: axis is at least 1, and the C compiler must see that all of `kept` that is read was written */
         for (int64_t c = 0; c < n; c += OCC_W)
             occ_vstore(kept + i * OCC_SOFTMAX_LINE + c, occ_vload(x + i * sx + c, (int)occ_min(OCC_W, n - c)), OCC_W);
     while (++i < axis);
@@ -62,7 +62,8 @@ OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t a
 }
 #endif
 
-/* y = e^(x - top), unless only the sum of that is asked for, which is returned. Four vectors at a time hide latency. */
+/* Returns the sum of e^(x - top) over a row, and stores the terms in y for kind OCC_SOFTMAX. Four vectors at a time
+ * hide latency. */
 OCC_HOT float occ_softmax_weights(float *y, const float *x, int64_t axis, occ_vf top, int64_t kind)
 {
     occ_vf  sum[4];
@@ -91,7 +92,7 @@ OCC_HOT float occ_softmax_weights(float *y, const float *x, int64_t axis, occ_vf
     return occ_vsum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3]));
 }
 
-/* One row whose elements are neighbours, by vectors along it. */
+/* One row whose elements are neighbours: vectors run along the row. */
 OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kind)
 {
     const occ_extent dim[1] = {axis}, one[1] = {1};
@@ -107,8 +108,9 @@ OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kin
     }
 }
 
-/* softmax - along `axis` elements at strides sx, sy, for every place of the kept axes.
- *   kept extents kdim [krank], krank >= 1, with strides ky in y and kx in x; y may be x itself, no other overlap */
+/* softmax - along `axis` elements, sx and sy apart, for every place of the kept axes.
+ *   kept axes: extents kdim [krank], krank >= 1, with strides ky in y and kx in x
+ *   y may be x itself, no other overlap */
 OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t axis, int64_t sx, int64_t sy,
                                 int64_t krank, const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx)
 {
@@ -142,8 +144,8 @@ OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t 
     } while (occ_walk_next(&to, kdim, ky) && occ_walk_next(&from, kdim, kx));
 }
 
-/* moments - mean and 1 / sqrt(variance + epsilon) over the reduced axes (kept and reduced as in occ_reduce_f32).
- *   centered 0: the mean is taken as 0, so that the second moment is the mean of squares */
+/* moments - mean and 1 / sqrt(variance + epsilon) over the reduced axes; kept and reduced axes as in occ_reduce_f32.
+ *   centered 0: the mean is taken as 0, so the second moment is the mean of squares */
 OCC_INLINE void occ_moments_f32(float *mean, float *inverse, const float *x, int64_t centered, float epsilon,
                                 int64_t krank, const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx,
                                 int64_t rrank, const occ_extent *rdim, const occ_extent *rstride)

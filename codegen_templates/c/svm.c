@@ -1,10 +1,10 @@
-/* svm.c - support vector machines: one number for each row, or a vote of every two classes. Knows nothing of
+/* svm.c - support vector machines: one number for each row, or votes between every two classes. Knows nothing of
  * training. */
 #include "occ_base.h"
 #include <math.h>
 
-/* The kernel function of two vectors of n features: 0: their product, 1: its power, 2: a Gaussian of their distance, 3:
- * the tanh of their product. */
+/* The kernel function of two vectors of n features. kind 0: their product; 1: a power of it; 2: a Gaussian of their
+ * distance; 3: the tanh of their product. */
 OCC_HOT float occ_svm_kernel(const float *x, const float *v, int64_t n, int64_t kind, float gamma, float offset,
                              float degree)
 {
@@ -23,16 +23,16 @@ OCC_HOT float occ_svm_kernel(const float *x, const float *v, int64_t n, int64_t 
     }
 }
 
-/* Rows of n features each, and the kernel function. */
+/* The sizes of a regression: rows of n features, support vectors, and the parameters of the kernel function. */
 typedef struct occ_svm_line {
     int64_t rows, n, vectors, kind;
     float   gamma, offset, degree, rho;
     int64_t sign;
 } occ_svm_line;
 
-/* svm_regress - y[r] = rho + sum of coef[k] kernel(x[r], vector[k]).
+/* svm_regress - y[r] = rho + sum over k of coef[k] * kernel(x[r], vector[k]).
  *   x [rows][n], vector [vectors][n], coef [vectors]
- *   sign  not 0: 1 where the sum is positive, else -1 */
+ *   sign  not 0: y[r] is 1 where that is positive, else -1 */
 OCC_INLINE void occ_svm_regress(const float *x, const float *vector, const float *coef, float *y,
                                 const occ_svm_line *form)
 {
@@ -48,7 +48,7 @@ OCC_INLINE void occ_svm_regress(const float *x, const float *vector, const float
     }
 }
 
-/* The same; first [classes + 1]: of the vectors of each class. */
+/* The sizes of a classification. first [classes + 1]: the first support vector of each class, and their number. */
 typedef struct occ_svm_classes {
     int64_t           rows, n, classes;
     const occ_extent *first;
@@ -56,10 +56,11 @@ typedef struct occ_svm_classes {
     float             gamma, offset, degree;
 } occ_svm_classes;
 
-/* svm_pairs - which of every two classes a row is more like, and the class that wins most often (the first of them).
- *   x [rows][n], vector [first[classes]][n]: those of class c are first[c] .. first[c + 1] - 1
- *   coef [classes - 1][vectors], rho [pairs], y [rows][pairs] in the order 01 02 .. 12 ..; best [rows]; alike: scratch
- *   [vectors]; votes: scratch [classes] */
+/* svm_pairs - for each row, the score between every two classes, and the class that wins most often (the first of
+ * such).
+ *   x [rows][n], vector [first[classes]][n]: the vectors of class c are first[c] .. first[c + 1] - 1
+ *   coef [classes - 1][vectors], rho [pairs], y [rows][pairs] in the order 01 02 .. 12 ..; best [rows]
+ *   alike: scratch [vectors]; votes: scratch [classes] */
 OCC_INLINE void occ_svm_pairs(const float *x, const float *vector, const float *coef, const float *rho, float *y,
                               int64_t *best, float *alike, int64_t *votes, const occ_svm_classes *form)
 {
@@ -91,8 +92,8 @@ OCC_INLINE void occ_svm_pairs(const float *x, const float *vector, const float *
     }
 }
 
-/* svm_best - the class with the greatest score; of two classes the second one as soon as some score is above the limit,
- * as ONNX Runtime has it. x [rows][classes] */
+/* svm_best - the class with the greatest score. Of two classes it is the second one as soon as a score is above the
+ * limit, as in ONNX Runtime. x [rows][classes] */
 OCC_INLINE void occ_svm_best(const float *x, int64_t *best, int64_t rows, int64_t classes, float limit)
 {
     for (int64_t r = 0; r < rows; r++, x += classes) {
@@ -104,11 +105,11 @@ OCC_INLINE void occ_svm_best(const float *x, int64_t *best, int64_t rows, int64_
     }
 }
 
-/* svm_couple - probabilities of the classes from those of every two of them: the minimum of a quadratic form, found by
- * improving one probability after the other (Wu, Lin, Weng: Probability estimates for multi-class classification by
- * pairwise coupling, JMLR 5, 2004, section 4).
- *   x [rows][pairs] scores, a, b [pairs]: 1 / (1 + exp(a x + b)) is the first class's share; y [rows][classes]
- *   q: scratch [classes][classes + 1] */
+/* svm_couple - probabilities of the classes from the probabilities between every two classes: the minimum of a
+ * quadratic form, found by improving one probability after the other (Wu, Lin, Weng: Probability estimates for
+ * multi-class classification by pairwise coupling, JMLR 5, 2004, section 4).
+ *   x [rows][pairs] scores; a, b [pairs]: 1 / (1 + exp(a x + b)) is the probability of the pair's first class
+ *   y [rows][classes]; q: scratch [classes][classes + 1] */
 OCC_INLINE void occ_svm_couple(const float *x, const float *a, const float *b, float *y, double *q, int64_t rows,
                                int64_t classes)
 {

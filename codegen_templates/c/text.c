@@ -1,10 +1,11 @@
-/* text.c - kernels that make text. Elements are pointers to characters that end with a zero; what is new is written
- * into a pool of `capacity` bytes, which lives as long as any pointer into it. */
+/* text.c - kernels that make text. Elements are pointers to characters that end with a zero. New characters are written
+ * to a pool of `capacity` bytes, which lives as long as any pointer into it; a full pool ends the run with
+ * OCC_ECAPACITY. */
 #include "occ_nest.h"
 #include "occ_text.h"
 
-/* text_concat - y[i] = a[i] then b[i], for every index i of `rank` axes.
- *   y  dense; a, b at strides astride, bstride in elements (0 repeats) */
+/* text_concat - y[i] = a[i] followed by b[i], for every index i of `rank` axes.
+ *   y  dense; a, b with strides astride, bstride in elements (0 repeats) */
 OCC_INLINE int occ_text_concat(const occ_text *a, const occ_text *b, occ_text *y, char *pool, int64_t rank,
                                const occ_extent *dim, const occ_extent *astride, const occ_extent *bstride,
                                int64_t capacity)
@@ -31,10 +32,10 @@ OCC_HOT int occ_is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r') || (c >= 0x1c && c <= 0x1f);
 }
 
-/* The next piece of the text at *at (NULL: there is none), its bytes in *size; *at moves behind the delimiter, or
- * becomes NULL.
- *   delimiter  characters between two pieces; none: any run of blanks, and blanks around the whole are dropped
- *   last       not 0: everything that is left is one piece */
+/* Returns the next piece of the text at *at, and its bytes in *size; NULL: there is none. *at moves behind the
+ * delimiter, or becomes NULL.
+ *   delimiter  the characters between two pieces; empty: any run of blanks, and blanks around the text are dropped
+ *   last       not 0: the rest of the text is one piece */
 OCC_HOT occ_text occ_text_piece(occ_text *at, occ_text delimiter, int last, int64_t *size)
 {
     const int64_t width = occ_text_bytes(delimiter);
@@ -60,8 +61,9 @@ OCC_HOT occ_text occ_text_piece(occ_text *at, occ_text delimiter, int last, int6
     return begin;
 }
 
-/* text_split_count - how many pieces each of n texts has, and the most of all.
- *   delimiter  one text; limit: at most that many cuts, < 0: no limit */
+/* text_split_count - how many pieces each of n texts has, and the most that one of them has.
+ *   delimiter  one text; limit: the most cuts of a text, < 0: no limit
+ *   most above `capacity`: OCC_ECAPACITY */
 OCC_INLINE int occ_text_split_count(const occ_text *x, const occ_text *delimiter, int64_t *pieces, int64_t *most,
                                     int64_t n, int64_t limit, int64_t capacity)
 {
@@ -77,7 +79,7 @@ OCC_INLINE int occ_text_split_count(const occ_text *x, const occ_text *delimiter
     return *most > capacity ? OCC_ECAPACITY : 0;
 }
 
-/* text_split - y [n][most]: the pieces of each text, empty texts behind them. */
+/* text_split - y [n][most]: the pieces of each text, followed by empty texts. */
 OCC_INLINE int occ_text_split(const occ_text *x, const occ_text *delimiter, occ_text *y, char *pool, int64_t n,
                               int64_t most, int64_t limit, int64_t capacity)
 {
@@ -99,11 +101,11 @@ OCC_INLINE int occ_text_split(const occ_text *x, const occ_text *delimiter, occ_
     return 0;
 }
 
-/* text_normalize - the texts of x that are not among the stop words, in one case; where none is left, one empty text.
- *   kept   how many y holds, at least 1
- *   exact  0: stop words are found whatever their case
+/* text_normalize - the texts of x that are not stop words, in one case; if none is left, one empty text.
+ *   kept   texts in y, at least 1
+ *   exact  0: stop words are found in any case
  *   change 0: pointers are copied and the pool is not used; 1: to lower case; 2: to upper case
- *   room   texts that y takes; capacity: bytes of the pool */
+ *   room   the most texts of y; capacity: bytes of the pool; more of either: OCC_ECAPACITY */
 OCC_INLINE int occ_text_normalize(const occ_text *x, const occ_text *stop, occ_text *y, char *pool, int64_t *kept,
                                   int64_t n, int64_t nstop, int64_t exact, int64_t change, int64_t capacity,
                                   int64_t room)
@@ -129,7 +131,7 @@ OCC_INLINE int occ_text_normalize(const occ_text *x, const occ_text *stop, occ_t
     return 0;
 }
 
-/* text_copy - y[i] = x[i], the characters moved into the pool. */
+/* text_copy - y[i] = x[i], with the characters copied to the pool. */
 OCC_INLINE int occ_text_copy(const occ_text *x, occ_text *y, char *pool, int64_t n, int64_t capacity)
 {
     int64_t used = 0;
@@ -144,7 +146,7 @@ OCC_INLINE int occ_text_copy(const occ_text *x, occ_text *y, char *pool, int64_t
     return 0;
 }
 
-/* text_equal - y[i] = whether a[i] and b[i] are the same text, for every index i of `rank` axes; y dense. */
+/* text_equal - y[i] = 1 if a[i] and b[i] are the same text, else 0, for every index i of `rank` axes; y dense. */
 OCC_INLINE void occ_text_equal(const occ_text *a, const occ_text *b, uint8_t *y, int64_t rank, const occ_extent *dim,
                                const occ_extent *astride, const occ_extent *bstride)
 {
@@ -175,8 +177,9 @@ OCC_INLINE void occ_text_where(const uint8_t *c, const occ_text *a, const occ_te
     }
 }
 
-/* text_match - y[i] = whether the whole of x[i] leads from state 1 to one that accepts. x, y [n]
- *   class_of [256]: of each byte; next [states][classes]; accepts [states]; from state 0 nothing matches any more */
+/* text_match - y[i] = 1 if an automaton accepts the whole of x[i], else 0. x, y [n]
+ *   class_of [256]: the class of each byte; next [states][classes]; accepts [states]
+ *   It starts in state 1; state 0 rejects whatever follows. */
 OCC_INLINE void occ_text_match(uint8_t *y, const occ_text *x, const uint8_t *class_of, const uint16_t *next,
                                const uint8_t *accepts, int64_t n, int64_t classes)
 {

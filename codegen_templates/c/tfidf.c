@@ -7,19 +7,21 @@
 #define occ_same_TPL_N occ_same_i64
 #endif
 
-/* rows texts of `length` elements; grams of `least` to `most` elements with up to `skips` between them. */
+/* The sizes of a count: `rows` texts of `length` elements; n-grams of `least` to `most` elements, with gaps of up to
+ * `skips` elements. */
 typedef struct occ_grams {
     int64_t           rows, length, columns, least, most, skips;
     const occ_extent *start;
     int64_t           mode;
 } occ_grams;
 
-/* tfidf - how often each n-gram of a pool occurs in each row, with gaps of 0 to `skips` elements between its parts.
+/* tfidf - how often each n-gram of a pool occurs in each row. Between the elements of an n-gram, a gap of 0 to `skips`
+ * elements is allowed, the same throughout.
  *   x       [rows][length]
- *   pool    the n-grams: all 1-grams, then all 2-grams, ...; start [most + 1]: where those of each size begin in it
- *   place   for each n-gram of the pool its column of y; weight likewise, or NULL: 1
+ *   pool    the n-grams: all 1-grams, then all 2-grams, ...; start [most + 1]: where the n-grams of each size begin
+ *   place   for each n-gram of the pool its column of y; weight: for each its weight, or NULL: 1
  *   y       [rows][columns]
- *   least, most  sizes that count, 1 <= least <= most
+ *   least, most  the sizes that are counted, 1 <= least <= most
  *   mode    0: counts; 1: the weight where the n-gram occurs; 2: count times weight */
 OCC_INLINE void occ_tfidf_TPL_N(const TPL_T *x, const TPL_T *pool, const int64_t *place, const float *weight, float *y,
                                 const occ_grams *form)

@@ -1,9 +1,9 @@
-/* token.c - kernels that cut text by a pattern, which was made a table: states are numbered from 1, where every match
- * starts; from state 0 nothing matches any more. class_of [256]: of each byte; next [states][classes]; accepts
+/* token.c - kernels that cut text by a pattern. The pattern is the table of an automaton: every match starts in state
+ * 1, and state 0 rejects whatever follows. class_of [256]: the class of each byte; next [states][classes]; accepts
  * [states]. */
 #include "occ_text.h"
 
-/* Bytes of the longest match that starts at `at`; 0: there is none, or it is empty. */
+/* Bytes of the longest match that starts at `at`; 0: there is no match, or only an empty one. */
 OCC_HOT int64_t occ_match_longest(occ_text at, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
                                   int64_t classes)
 {
@@ -15,7 +15,7 @@ OCC_HOT int64_t occ_match_longest(occ_text at, const uint8_t *class_of, const ui
     return best;
 }
 
-/* Characters of `bytes` bytes of UTF-8. */
+/* The number of characters in `bytes` bytes of UTF-8. */
 OCC_HOT int64_t occ_text_letters(occ_text x, int64_t bytes)
 {
     int64_t count = 0;
@@ -24,8 +24,9 @@ OCC_HOT int64_t occ_text_letters(occ_text x, int64_t bytes)
     return count;
 }
 
-/* The next piece of *at (NULL: there is none), its bytes in *size; *at moves on, and becomes NULL behind the last.
- *   between  0: pieces are what matches; 1: what lies between matches */
+/* Returns the next piece of *at, and its bytes in *size; NULL: there is none. *at moves on, and becomes NULL behind the
+ * last piece.
+ *   between  0: pieces are the matches; 1: pieces are the text between matches */
 OCC_HOT occ_text occ_text_token(occ_text *at, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
                                 int64_t classes, int64_t between, int64_t *size)
 {
@@ -46,8 +47,9 @@ OCC_HOT occ_text occ_text_token(occ_text *at, const uint8_t *class_of, const uin
     return between ? begin : 0;
 }
 
-/* text_token_count - the most tokens of `least` characters that one of n texts has, and 2 more where there are any and
- * `mark`. */
+/* text_token_count - the most tokens of at least `least` characters that one of n texts has. With `mark`, a number
+ * above 0 grows by 2.
+ *   more than `capacity`: OCC_ECAPACITY */
 OCC_INLINE int occ_text_token_count(const occ_text *x, const uint8_t *class_of, const uint16_t *next,
                                     const uint8_t *accepts, int64_t *most, int64_t n, int64_t classes, int64_t least,
                                     int64_t between, int64_t mark, int64_t capacity)
@@ -64,12 +66,12 @@ OCC_INLINE int occ_text_token_count(const occ_text *x, const uint8_t *class_of, 
     return *most > capacity ? OCC_ECAPACITY : 0;
 }
 
-/* n texts, at most `most` tokens each; `capacity` bytes for all of them. */
+/* The sizes of a cut: n texts, at most `most` tokens each, `capacity` bytes for all of them; see text_tokens. */
 typedef struct occ_tokens {
     int64_t n, most, classes, least, between, mark, capacity;
 } occ_tokens;
 
-/* text_tokens - y [n][most]: the tokens of each text, between marks if `mark`, and the text `pad` behind them. */
+/* text_tokens - y [n][most]: the tokens of each text, between two marks if `mark`, followed by the text `pad`. */
 OCC_INLINE int occ_text_tokens(const occ_text *x, const uint8_t *class_of, const uint16_t *next, const uint8_t *accepts,
                                const occ_text *pad, occ_text *y, char *pool, const occ_tokens *form)
 {

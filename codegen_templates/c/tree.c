@@ -6,7 +6,7 @@
 #define TPL_N f32
 #endif
 
-/* Whether x takes the true branch of a node of this mode: <=, <, >=, >, ==, !=, or among the members [first,end). */
+/* Does x take the true branch of a node? mode: <=, <, >=, >, ==, !=, or 6: is x among the members [first, end)? */
 OCC_HOT int occ_tree_test_TPL_N(TPL_T x, int64_t mode, TPL_T split, const TPL_T *member, int64_t first, int64_t end)
 {
     switch (mode) {
@@ -29,17 +29,17 @@ OCC_HOT int occ_tree_test_TPL_N(TPL_T x, int64_t mode, TPL_T split, const TPL_T 
     }
 }
 
-/* Rows of so many features; fold: how the trees of a target are joined. */
+/* The sizes of a forest: rows, features of a row, trees, targets; fold: how the trees of a target are combined. */
 typedef struct occ_forest {
     int64_t rows, features, trees, targets, fold;
 } occ_forest;
 
-/* trees - what the leaves reached by each row add up to, for each target.
+/* trees - for each row, the combined votes of the leaves that it reaches, for each target.
  *   x       [rows][features]
- *   node    [nodes][7]: feature, mode, whether NaN goes to the true side, true side, false side (a node, or -1 - leaf),
- *           and the members that mode 6 looks for: first, end
- *   split   [nodes]; leaf [leaves + 1]: first of its votes; target, weight [votes]; root [trees] (a node, or -1 - leaf)
- *   y       [rows][targets]; seen, likewise: whether any leaf voted for it
+ *   node    [nodes][7]: feature; mode; 1: NaN takes the true branch; true branch and false branch, each a node or
+ *           -1 - leaf; first and end of the members for mode 6
+ *   split   [nodes]; leaf [leaves + 1]: its first vote; target, weight [votes]; root [trees]: a node or -1 - leaf
+ *   y       [rows][targets]; seen [rows][targets]: 1 where a leaf voted for the target
  *   fold    0: average over the trees, 1: sum, 2: least, 3: greatest; base [targets] or NULL is added */
 OCC_INLINE void occ_trees_TPL_N(const TPL_T *x, const int64_t *node, const TPL_T *split, const int64_t *leaf,
                                 const int64_t *target, const TPL_T *weight, const int64_t *root, const TPL_T *member,

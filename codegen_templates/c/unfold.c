@@ -1,5 +1,4 @@
-/* unfold.c - the inverses of windows: sums of overlapping blocks (col2im), and maxima put back at the places they came
- * from. */
+/* unfold.c - the inverses of windows: sums of overlapping blocks (col2im), and maxima put back to their places. */
 #include "occ_base.h"
 
 #ifndef TPL_T
@@ -7,10 +6,10 @@
 #define TPL_N f32
 #endif
 
-/* col2im - y[n][c][image ...] = the sum of all blocks' elements that lie there.
- *   x [batch][channels][block ...][places ...], y [batch][channels][image ...]; axes <= 6
- *   image, block, stride, dilation, pad [axes]; places: of each axis, as many as blocks fit; all together must be
- *   `count` */
+/* col2im - y[n][c][image ...] = the sum of the elements of all blocks that are at that pixel.
+ *   x [batch][channels][block ...][places ...], y [batch][channels][image ...]; axes <= 6; planes: batch * channels
+ *   image, block, stride, dilation, pad, end [axes]; pad, end: padding before and behind
+ *   places of an axis: as many as blocks fit; `count` must be the product of all, else OCC_ESHAPE */
 OCC_INLINE int occ_col2im_TPL_N(TPL_T *y, const TPL_T *x, int64_t planes, int64_t count, int64_t axes,
                                 const occ_extent *image, const occ_extent *block, const occ_extent *stride,
                                 const occ_extent *dilation, const occ_extent *pad, const occ_extent *end)
@@ -50,9 +49,10 @@ OCC_INLINE int occ_col2im_TPL_N(TPL_T *y, const TPL_T *x, int64_t planes, int64_
     return 0;
 }
 
-/* max_unpool - y is 0 but for the elements of x at the places that index names, in a tensor of extents `from`, which
- * lies in a corner of y's extents `dim`.
- *   x, index [count]; dim, from [rank] */
+/* max_unpool - y is 0, except for the elements of x at the places that index names. The places are those of a tensor of
+ * extents `from`, which is a corner of y with extents `dim`.
+ *   x, index [count]; dim, from [rank]
+ *   from above dim: OCC_ESHAPE; an index outside: OCC_EINDEX */
 OCC_INLINE int occ_max_unpool_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t count, int64_t rank,
                                     const occ_extent *dim, const occ_extent *from)
 {

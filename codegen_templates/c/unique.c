@@ -1,4 +1,5 @@
-/* unique.c - the different slices of a tensor. Operands are dense and row-major. Places are counted from 0. */
+/* unique.c - the distinct slices of a tensor along an axis. Operands are dense and row-major. Places are counted from
+ * 0. */
 #include "occ_order.h"
 #include "occ_text.h"
 
@@ -8,15 +9,15 @@
 #define occ_order_TPL_N occ_order_f32
 #endif
 
-/* The tensor as [outer][n][inner]; from `fewest` to `most` entries are found. */
+/* The tensor as [outer][n][inner]. A result of fewer than `fewest` or more than `most` slices is an error. */
 typedef struct occ_unique_axis {
     int64_t outer, n, inner, sorted, fewest, most;
 } occ_unique_axis;
 
-/* unique - the different slices of x along an axis, with the place of their first one, the inverse map and counts.
- *   x [outer][n][inner]; y like x with count slices; first, counts [count]; inverse [n]; order [n] is scratch;
- *   sorted: slices in rising order, else in the order of their first appearance
- *   found fewer than `fewest`: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
+/* unique - the distinct slices of x along an axis, the place where each occurs first, the inverse map and counts.
+ *   x [outer][n][inner]; y like x with `count` slices; first, counts [count]; inverse [n]; order [n] is scratch
+ *   sorted: slices in rising order; else in the order of their first occurrence
+ *   fewer slices than `fewest`: OCC_ESHAPE; more than `most`: OCC_ECAPACITY */
 OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int64_t *counts, int64_t *count,
                                 int64_t *order, const TPL_T *x, const occ_unique_axis *form)
 {
@@ -27,7 +28,7 @@ OCC_INLINE int occ_unique_TPL_N(TPL_T *y, int64_t *first, int64_t *inverse, int6
     for (int64_t k = 0; k < n; k++) {
         int64_t at = 0, same = 0;
 
-        for (; at < found; at++) { /* order[] lists the first places, in the order of the result */
+        for (; at < found; at++) { /* order[]: the first places of the slices found so far */
             int64_t more = 0;
 
             for (int64_t j = 0; j < outer * inner && !more; j++) {

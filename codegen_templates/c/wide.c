@@ -10,7 +10,7 @@
 #define TPL_N f64
 #endif
 
-/* The offset of place n, in row-major order, of a nest with extents dim [rank]. */
+/* The offset of place n, in row-major order, of extents dim [rank]. */
 OCC_HOT int64_t occ_wide_offset(int64_t n, int64_t rank, const occ_extent *dim, const occ_extent *stride)
 {
     int64_t at = 0;
@@ -44,7 +44,7 @@ OCC_INLINE void occ_matmul_TPL_N(TPL_T *y, const occ_stack *y_at, const TPL_T *a
     }
 }
 
-/* matmul_whole - the same for whole numbers, which wrap around: sums are modulo 2^64. */
+/* matmul_whole - matmul for whole numbers, whose sums wrap around modulo 2^64. */
 OCC_INLINE void occ_matmul_whole_TPL_N(TPL_T *y, const occ_stack *y_at, const TPL_T *a, const occ_stack *a_at,
                                        const TPL_T *b, const occ_stack *b_at)
 {
@@ -68,7 +68,8 @@ OCC_INLINE void occ_matmul_whole_TPL_N(TPL_T *y, const occ_stack *y_at, const TP
     }
 }
 
-/* conv - w [groups * outputs][inputs][tap ...], bias [groups * outputs] or NULL */
+/* conv - convolution, grouped; padding counts as 0. w [groups * outputs][inputs][tap ...], bias [groups * outputs] or
+ * NULL */
 OCC_INLINE void occ_conv_TPL_N(const TPL_T *x, const occ_image *x_at, const TPL_T *w, const TPL_T *bias, TPL_T *y,
                                const occ_image *y_at, const occ_window *window, int64_t groups)
 {
@@ -101,7 +102,7 @@ OCC_INLINE void occ_conv_TPL_N(const TPL_T *x, const occ_image *x_at, const TPL_
     }
 }
 
-/* convtranspose - as conv, but each element of x is spread over the places whose window it would be in.
+/* convtranspose - transposed convolution: each result is the sum over the elements of x whose window it is in.
  *   w [groups * inputs][outputs][tap ...] */
 OCC_INLINE void occ_convtranspose_TPL_N(const TPL_T *x, const occ_image *x_at, const TPL_T *w, const TPL_T *bias,
                                         TPL_T *y, const occ_image *y_at, const occ_window *window, int64_t groups)
@@ -136,7 +137,7 @@ OCC_INLINE void occ_convtranspose_TPL_N(const TPL_T *x, const occ_image *x_at, c
     }
 }
 
-/* pool - means and p-norms over windows: arguments as occ_pool_f32. */
+/* pool - means and p-norms over windows; arguments as for occ_pool_f32. */
 OCC_INLINE void occ_pool_TPL_N(const TPL_T *x, const occ_image *x_at, TPL_T *y, const occ_image *y_at,
                                const occ_window *window, const occ_extent *pad_end, int64_t kind, double p)
 {

@@ -3,8 +3,8 @@
  * Knows nothing of when this pays. */
 #include "conv_f32.c"
 
-/* One row or column of the input transform, in place: `size` vectors `step` apart. Products with powers of two are
- * exact. */
+/* The input transform of one row or column, in place: m + 2 vectors that are `step` apart. Products with powers of two
+ * are exact. */
 OCC_HOT void occ_winograd_in(occ_vf *d, int step, int m)
 {
     if (m == 2) {
@@ -26,7 +26,7 @@ OCC_HOT void occ_winograd_in(occ_vf *d, int step, int m)
     }
 }
 
-/* One row or column of the output transform, in place: the first m of m + 2 vectors hold the result. */
+/* The output transform of one row or column, in place: the first m of m + 2 vectors become the result. */
 OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
 {
     const occ_vf a = d[0], b = d[step], c = d[2 * step], e = d[3 * step];
@@ -42,17 +42,18 @@ OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
     }
 }
 
-#define OCC_WINOGRAD_OUTPUTS 128 /* channels whose products lie in the scratch together */
+#define OCC_WINOGRAD_OUTPUTS 128 /* channels whose products are in the scratch at the same time */
 
-/* How tiles are grouped: each has m x m results, m being 2 or 4, and `group` tiles are transformed together. apart:
- * elements of the weights between two frequencies; it exceeds the outputs in hand where these are a part of all
- * outputs. */
+/* How tiles are grouped. m: results of a tile along each axis, 2 or 4; group: tiles that are transformed together;
+ * apart: elements of the weights from one frequency to the next. apart exceeds the current outputs if these are only a
+ * part of all outputs. */
 typedef struct occ_lots {
     int64_t m, group, apart;
 } occ_lots;
 
-/* Geometry of one convolution: g as in conv_f32 but that m x m pixels are one tile; tiles across; scratch strides;
- * outputs whose products are made together. */
+/* One convolution. g: as in conv_f32, but m x m pixels are one tile; tiles of a row, of an image and of a group;
+ * strides of weights and scratch between frequencies; block: outputs whose products are computed together; v, m:
+ * scratch. */
 typedef struct occ_winograd {
     occ_conv g;
     int64_t  across, tiles, group, apart, vfrequency, mfrequency, block;
@@ -89,7 +90,8 @@ OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile
     }
 }
 
-/* The results of one tile in channels `from` to from + count - 1, from m[frequency][tile][channel - from]. */
+/* Transforms back and stores the results of one tile in channels `from` to from + count - 1, which are at
+ * m[frequency][tile][channel - from]. */
 OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t tile, int64_t from, int64_t count, int m)
 {
     const int     size = m + 2;
@@ -121,8 +123,8 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
     }
 }
 
-/* The products of all frequencies with `outputs` filters whose first weights are at u: m[f] = v[f] * u[f], `width`
- * pixels wide. */
+/* The products of all frequencies f with `outputs` filters whose first weights are at u: m[f] = v[f] * u[f], for
+ * `width` tiles. */
 OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies,
                                    int64_t width)
 {
@@ -160,8 +162,9 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
     }
 }
 
-/* Results in channels `from` to from + outputs - 1 of `count` tiles. Where the last block is narrower, each of the two
- * widths is a literal: code for any width is long, and C compilers take long for it. `width` slots are multiplied. */
+/* The results of `count` tiles in channels `from` to from + outputs - 1. If the last block is narrower, each of the two
+ * widths is a literal: code for any width is long, and C compilers take long for it. The products are of `width` tiles,
+ * which may be more than `count`. */
 OCC_HOT void occ_winograd_block(const occ_winograd *p, const float *u, int64_t first, int64_t count, int64_t width,
                                 int64_t from, int64_t outputs, int m)
 {
@@ -171,7 +174,7 @@ OCC_HOT void occ_winograd_block(const occ_winograd *p, const float *u, int64_t f
 }
 
 /* winograd - conv_f32 with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
- *   x, bias, y, e, fused  as in conv_f32; depth 1; channels of x follow each other
+ *   x, bias, y, e, fused  as in conv_f32; depth 1; the channels of x are neighbours
  *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
  *   scratch  [(m + 2)^2 * (group * (inputs + min(outputs, 128)) + 32)] floats
  *   m, group and the channels are literals */
@@ -203,7 +206,7 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
         const int64_t width = OCC_KNOWN(all) ? group : occ_min(group, occ_ceil_div(count, 4) * 4);
         for (int64_t slot = 0; slot < count; slot++)
             occ_winograd_load(&p, slot, first + slot, (int)m);
-        for (int f = 0; f < frequencies && count < width; f++) /* results of the slots behind `count` are not read */
+        for (int f = 0; f < frequencies && count < width; f++) /* the results of these tiles are not read */
             memset(p.v + f * vfrequency + count * x_at->dim[1], 0,
                    (size_t)((width - count) * x_at->dim[1]) * sizeof *scratch);
         for (int64_t from = 0; from < whole; from += block)

@@ -1,6 +1,6 @@
-/* winograd_q.c - 3x3 convolution of stride 1 of 8-bit integers with constant weights in the transformed domain, sums
- * exact: m x m results from (m + 2)^2 products of 16 bits instead of 9 m^2, m = 2 or 4. Knows nothing of when this
- * pays. */
+/* winograd_q.c - 3x3 convolution of stride 1 of 8-bit integers, with constant weights and exact sums, in the
+ * transformed domain: m x m results from (m + 2)^2 products of 16 bits instead of 9 m^2, m = 2 or 4. Knows nothing of
+ * when this pays. */
 #include "occ_winograd_q.h"
 
 #ifndef TPL_T
@@ -12,12 +12,12 @@
 #endif
 
 /* winograd_q - conv_q with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
- *   x, y, e, fused  as in conv_q; depth 1, all extents literals, as m and group
- *   u        transformed weights as panels: [block of 32 outputs][(m + 2)^2][inputs / 2 rounded up][32][2 inputs], the
- *            last block as wide as its outputs rounded up to 4
+ *   x, y, e, fused  as in conv_q; depth 1; all extents, m and group are literals
+ *   u        transformed weights as panels: [block of 32 outputs][(m + 2)^2][inputs / 2 rounded up][32][2 inputs]; the
+ *            last block is as wide as its outputs rounded up to 4
  *   bias     [outputs], less the zero point times the sums of the weights; or NULL
  *   scratch  [(m + 2)^2 * (group * (inputs / 2 rounded up + 32) + 32)]
- *   sums without bias lie within [-2^29, 2^29) for m = 2, [-2^25, 2^25) for m = 4 */
+ *   sums without bias must be in [-2^29, 2^29) for m = 2, in [-2^25, 2^25) for m = 4 */
 OCC_INLINE void occ_winograd_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int16_t *u,
                                             const int32_t *bias, TPL_T2 *y, const occ_image *y_at, int32_t *scratch,
                                             const occ_window *window, const occ_wq_form *form, const occ_expr *e,
