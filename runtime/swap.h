@@ -143,7 +143,7 @@ static inline int occ_swap_wait(void *context, int64_t ticket)
     return ticket > swap->bad ? swap->error : 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- open and close */
+/* --------------------------------------------------------------------------------------------------- open and close */
 
 /* Ends the threads, by one piece without a destination for each. No other piece is in flight. */
 static inline void occ_swap_stop(occ_swap *swap)

@@ -256,8 +256,7 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
     }
 }
 
-/* ------------------------------------------------------------------------------------ channels known at run time
- * only */
+/* ---------------------------------------------------------------------------------- channels known at run time only */
 
 /* A full tile, all of whose taps are inside the image, and a full block of channels. */
 OCC_STEP void occ_conv_tile_full(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,

@@ -10,8 +10,7 @@
 #define occ_put_TPL_N2 occ_put_i8
 #endif
 
-/* -------------------------------------------------------------------------------------- geometry known at run time
- * only */
+/* ---------------------------------------------------------------------------------- geometry known at run time only */
 
 OCC_HOT void occ_q_group_TPL_N_TPL_N2(const occ_conv_q *q, int64_t group)
 {

@@ -120,7 +120,7 @@ OCC_HOT uint64_t occ_f64_image(double x)
     return bits;
 }
 
-/* ------------------------------------------------------------------------------------------------- numbers to text */
+/* -------------------------------------------------------------------------------------------------- numbers to text */
 
 /* Writes the decimal digits of x at y, without leading zeros. Returns where they end. */
 OCC_HOT char *occ_put_digits(char *y, uint64_t x)
@@ -236,7 +236,7 @@ OCC_HOT int64_t occ_print_f64(double x, char *y)
     return end - y;
 }
 
-/* ------------------------------------------------------------------------------------------------- text to numbers */
+/* -------------------------------------------------------------------------------------------------- text to numbers */
 
 /* Returns the text behind blanks and a sign. *minus: was the sign a minus? */
 OCC_HOT occ_text occ_read_sign(occ_text x, int *minus)

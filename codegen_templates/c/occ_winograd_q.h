@@ -43,7 +43,7 @@ typedef struct occ_winograd_q {
     int32_t   *v, *m;
 } occ_winograd_q;
 
-/* ------------------------------------------------------------------------------------------------------- the input */
+/* -------------------------------------------------------------------------------------------------------- the input */
 
 /* Widens n bytes, 0 <= n <= OCC_VK; the lanes from n on are 0. */
 OCC_HOT occ_vk occ_wq_bytes(const uint8_t *x, int n, int is_signed)

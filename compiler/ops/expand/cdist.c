@@ -1,5 +1,5 @@
-/* cdist.c - com.microsoft's CDist: distances of all rows from all others. The root of the squared ones is a node of its
- * own. */
+/* cdist.c - com.microsoft's CDist: distances between all rows of two matrices. The kernel computes squared distances;
+ * their root is a node of its own. */
 #include "lower/call.h"
 #include "ops/expand/expand_rules.h"
 #include "ops/rules.h"

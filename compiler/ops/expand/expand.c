@@ -1,4 +1,4 @@
-/* expand.c - the table of expansions and what their rules build with; see expand.h. */
+/* expand.c - the table of expansions, and the helpers that their rules call; see expand.h. */
 #include "ops/expand/expand.h"
 #include "infer/body.h"
 #include "ops/expand/expand_rules.h"
@@ -36,7 +36,7 @@ Value *expand_make(Expand *expand, OpKind op, int count, Value *const *in)
 {
     Node *node = node_new(expand->graph, op, count, 1, expand->node->loc.name);
 
-    node->loc = expand->node->loc; /* messages name the node that the model has */
+    node->loc = expand->node->loc; /* messages name the model's own node */
     node->opset = expand->node->opset;
     for (int i = 0; i < count; i++)
         node->in[i] = in[i];
@@ -107,8 +107,8 @@ static void replace(Value **list, int count, const Value *old, Value *with)
             list[i] = with;
 }
 
-/* The node that computes the given value computes the output instead, if the expansion made it and it is not an output
- * already; else a copy does. */
+/* Makes the given value output `index`. If the expansion has made the value, and it is no output yet, its node now
+ * computes the output; else an Identity copies the value. */
 static void settle(Expand *expand, int index)
 {
     Value *value = expand->given[index], *out = expand->node->out[index];
@@ -150,7 +150,7 @@ int expand_axis(const Expand *expand, const char *name, int64_t otherwise, int r
     int64_t axis = node_int(expand->node, name, otherwise);
 
     axis += axis < 0 ? rank : 0;
-    return axis < 0 ? 0 : axis > rank ? rank : (int)axis; /* the shape rule has refused other axes */
+    return axis < 0 ? 0 : axis > rank ? rank : (int)axis; /* the shape rule has refused any other axis */
 }
 
 Value *expand_number(Expand *expand, double number, DType dtype)
@@ -251,7 +251,7 @@ Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int r
 
 static const int64_t heads_first[] = {0, 2, 1, 3};
 
-/* Constant extents are written out, because a -1 cannot be resolved where there are no elements. */
+/* Constant extents are written out: Reshape cannot infer a -1 where there are no elements. */
 Value *expand_split_heads(Expand *expand, Value *value, Extent packed, int64_t heads)
 {
     const int64_t shape[] = {0, 0, heads, extent_is_const(packed) && packed.max >= heads ? packed.max / heads : -1};
@@ -297,7 +297,7 @@ Value *expand_body(Expand *expand, Graph *body, Value *argument)
     return result;
 }
 
-/* --------------------------------------------------------------------------------------------------------- the door */
+/* ------------------------------------------------------------------------------------------------- choice of a rule */
 
 static bool is_narrow(const Node *node)
 {

@@ -1,6 +1,6 @@
 /* expand.h - operators that are replaced by others instead of being lowered: ONNX's function operators and the like. A
- * rule gets a node whose types are inferred and inserts its replacement behind it; inference then continues with those
- * nodes. Knows graphs only. */
+ * rule gets a node whose types are inferred, and inserts its replacement behind the node. Inference then continues with
+ * the new nodes. Knows graphs only. */
 #ifndef OCC_OPS_EXPAND_EXPAND_H
 #define OCC_OPS_EXPAND_EXPAND_H
 
@@ -11,16 +11,16 @@ typedef struct Expand {
     Model  *model;
     Diag   *diag;
     Graph  *graph;
-    Node   *node;      /* the one that gives way */
-    int     first, at; /* where the first new node stands, where the next one goes */
+    Node   *node;      /* the node to be replaced */
+    int     first, at; /* positions in the graph: of the first new node; where the next new node goes */
     Node   *last;      /* the newest node, to set its attributes */
-    Value **given;     /* by output of `node`: what it is from now on, or NULL */
+    Value **given;     /* by output of `node`: the value that replaces it, or NULL */
 } Expand;
 
-/* Replaces the node; outputs go through expand_give. 0, or -1 with a message. */
+/* Replaces the node. Its outputs are set by expand_give. Returns 0, or -1 with a message. */
 typedef int (*ExpandRule)(Expand *expand);
 
-/* -------------------------------------------------------------------------------------------- what rules build with */
+/* ------------------------------------------------------------------------------------------------- helpers of rules */
 
 Value *expand_make(Expand *expand, OpKind op, int count, Value *const *in);
 Value *expand1(Expand *expand, OpKind op, Value *a);
@@ -28,20 +28,21 @@ Value *expand2(Expand *expand, OpKind op, Value *a, Value *b);
 Value *expand3(Expand *expand, OpKind op, Value *a, Value *b, Value *c);
 Value *expand_output(Expand *expand, int index); /* a further output of the newest node */
 
-/* Makes `value` output `index` of the replaced node; nothing if the model omits it. */
+/* Makes `value` output `index` of the replaced node. Does nothing if the model omits that output. */
 void expand_give(Expand *expand, int index, Value *value);
 bool expand_wants(const Expand *expand, int index);
 
-/* Bounds the extents of `value` by axes [first, first + count) of `type`, which a run-time count alone does not. */
+/* Bounds the extents of `value` by axes [first, first + count) of `type`. Extents that come from a run-time count would
+ * have no bound. */
 void expand_bound(Value *value, DType dtype, const Type *type, int first, int count);
 
 Value *expand_in(const Expand *expand, int index); /* input of the replaced node, or NULL */
 int    expand_rank(const Value *value);
 int    expand_axis(const Expand *expand, const char *name, int64_t otherwise,
-                   int rank); /* attribute, counted from the front */
+                   int rank); /* an axis attribute, counted from the front */
 
 Value *expand_number(Expand *expand, double number, DType dtype); /* a scalar */
-Value *expand_cast(Expand *expand, Value *value, DType dtype);    /* itself when it is of that type */
+Value *expand_cast(Expand *expand, Value *value, DType dtype);    /* `value` itself if it has that type */
 Value *expand_reduce(Expand *expand, OpKind op, Value *value, int first, int last, int keep); /* axes first..last */
 Value *expand_axes(Expand *expand, OpKind op, Value *value, const int64_t *axes, int count, int keep);
 Value *expand_reshape(Expand *expand, Value *value, const int64_t *shape, int count); /* 0 copies, -1 fills */
@@ -55,10 +56,10 @@ Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int r
 Value *expand_split_heads(Expand *expand, Value *value, Extent packed,
                           int64_t heads); /* [b][s][packed] -> [b][heads][s][size] */
 Value *expand_join_heads(Expand *expand, Value *value, Extent packed, int64_t of,
-                         int64_t heads);                          /* and back; packed: for `of` heads */
+                         int64_t heads);                          /* the inverse; packed: extent of `of` heads */
 Value *expand_extent(Expand *expand, Value *value, int64_t axis); /* int64 [1] */
 Value *expand_body(Expand *expand, Graph *body,
-                   Value *argument); /* a body of one parameter and one result, used once; NULL: argument */
+                   Value *argument); /* inserts a body with one parameter, once; NULL: gives the argument */
 Value *expand_gather(Expand *expand, Value *value, Value *index, int64_t axis);
 
 #endif

@@ -1,4 +1,4 @@
-/* expand_attention.c - attention with its masks and caches. */
+/* expand_attention.c - ONNX's Attention with masks and caches, FlexAttention, SwiGLU. */
 #include "ops/expand/expand_attention.h"
 #include "ops/expand/expand_rules.h"
 
@@ -7,15 +7,15 @@
 typedef struct Attention {
     Expand *expand;
     Value  *scores;  /* [batch][head][query][key] */
-    Value  *allowed; /* which of them count, broadcast to them; NULL: all */
+    Value  *allowed; /* bool, broadcast to the scores: keys that count; NULL: all do */
     Value  *query, *key;
     Value  *offset; /* int64, broadcast to the scores: keys before the first query */
-    DType   dtype;  /* computed in */
+    DType   dtype;  /* of the computation */
 } Attention;
 
 /* ------------------------------------------------------------------------------------------------------------ heads */
 
-/* Reshapes with extents of 0 meaning 0, not "as before". */
+/* Reshapes to a shape in which 0 means an extent of 0, not a copied extent. */
 static Value *reshape_exactly(Expand *expand, Value *value, Value *shape)
 {
     Value *out = expand2(expand, OP_onnx_Reshape, value, shape);
@@ -24,7 +24,7 @@ static Value *reshape_exactly(Expand *expand, Value *value, Value *shape)
     return out;
 }
 
-/* [batch][head][...][...] with the axis of heads split into [kv_heads][times]. */
+/* Splits the axis of heads into two: [batch][head][...][...] to [batch][kv_heads][times][...][...]. */
 static Value *part_heads(Expand *expand, Value *value, int64_t kv_heads, int64_t times)
 {
     Value *shape[4], *all = expand1(expand, OP_onnx_Shape, value);
@@ -38,7 +38,7 @@ static Value *part_heads(Expand *expand, Value *value, int64_t kv_heads, int64_t
     return reshape_exactly(expand, value, shape[0]);
 }
 
-/* The inverse of part_heads. */
+/* Joins the two axes of heads again; the inverse of part_heads. */
 static Value *merge_heads(Expand *expand, Value *value, int64_t heads)
 {
     Value *shape[3], *all = expand1(expand, OP_onnx_Shape, value);
@@ -67,7 +67,8 @@ static void allow(Attention *attention, Value *condition)
         attention->allowed ? expand2(attention->expand, OP_onnx_And, attention->allowed, condition) : condition;
 }
 
-/* 0, 1, ... along an axis of the scores: -2 for queries, -1 for keys. */
+/* Counts 0, 1, ... up to the extent of axis `like_axis` of `like`: along the keys, [keys], or along the queries,
+ * [queries][1]. */
 static Value *count_along(Attention *attention, Value *like, int64_t like_axis, bool keys)
 {
     static const int64_t column[] = {-1, 1};
@@ -78,7 +79,7 @@ static Value *count_along(Attention *attention, Value *like, int64_t like_axis, 
     return keys ? count : expand_reshape(expand, count, column, 2);
 }
 
-/* key <= query + offset for causal attention, and a window of keys around each query. */
+/* Allows the keys of causal attention, key <= query + offset, and of a window around each query. */
 static void mask_by_position(Attention *attention)
 {
     Expand *expand = attention->expand;
@@ -100,7 +101,8 @@ static void mask_by_position(Attention *attention)
                                  expand2(expand, OP_onnx_Add, at, make_scalar(expand->graph, right))));
 }
 
-/* Extends a mask that is shorter than the keys: keys without an entry do not count. `type` is the mask's. */
+/* Pads a mask that is shorter than the keys with `filler`, so that keys without an entry do not count. `type` is the
+ * mask's. */
 static Value *lengthen(Attention *attention, Value *mask, const Type *type, Value *filler)
 {
     Expand *expand = attention->expand;
@@ -161,7 +163,7 @@ static Value *first_position(Expand *expand, Value *query)
     return expand_reshape(expand, expand2(expand, OP_onnx_Sub, length, expand_extent(expand, query, 2)), shape, 4);
 }
 
-/* Softmax over the keys; a query that sees none gives zeros. */
+/* Softmax over the keys. A query that sees no key gets zeros. */
 static Value *probabilities(Attention *attention)
 {
     Expand *expand = attention->expand;
@@ -169,7 +171,7 @@ static Value *probabilities(Attention *attention)
     Value  *wide, *soft, *none, *most;
 
     if (precision == DTYPE_F16 || precision == DTYPE_BF16)
-        precision = attention->dtype; /* at least as precise as asked for */
+        precision = attention->dtype; /* float is at least as precise */
     wide = precision == attention->dtype ? attention->scores : expand_cast(expand, attention->scores, precision);
     soft = expand1(expand, OP_onnx_Softmax, wide);
     node_set_int(expand->last, "axis", -1);
@@ -189,7 +191,7 @@ static Value *with_past(Expand *expand, Value *past, Value *now, DType dtype)
     return past ? expand_concat(expand, expand_cast(expand, past, dtype), now, 2) : now;
 }
 
-/* The factor of the query [batch][head][length][size]: the attribute, else 1 / sqrt(size). */
+/* The factor of the query [batch][head][length][size]: the attribute `scale`, else 1 / sqrt(size). */
 static Value *scale_of(Expand *expand, Value *query, int64_t heads, DType dtype)
 {
     const Attr *scale = node_attr(expand->node, "scale");
@@ -224,7 +226,7 @@ static Value *output_type(Expand *expand, Value *value, int like)
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value;
 }
 
-/* Whether, for inputs of rank 4, the number of query heads for each key head is a run-time integer. */
+/* For inputs of rank 4: is the number of query heads per key head known only at run time? Then reports that. */
 static bool heads_unknown(Expand *expand)
 {
     Extent query = expand_in(expand, 0)->type.dim[1], key = expand_in(expand, 1)->type.dim[1];
@@ -290,7 +292,7 @@ int expand_attention(Expand *expand)
     return 0;
 }
 
-/* Attention whose scores and probabilities pass through graphs of the model's own. */
+/* Attention whose scores and probabilities pass through bodies that the model gives. */
 int expand_flex_attention(Expand *expand)
 {
     static const int64_t swap[] = {0, 1, 3, 2};

@@ -1,22 +1,23 @@
-/* expand_bits.c - com.microsoft's GatherBlockQuantized: rows of a table of few bits, which stays packed, become floats
- * when they are picked. */
+/* expand_bits.c - com.microsoft's GatherBlockQuantized: a table of elements of few bits stays packed, and its rows
+ * become floats when they are gathered. */
 #include "ops/expand/expand_rules.h"
 
 #include <string.h>
 
 typedef struct Table {
     Expand *expand;
-    Value  *data, *scale, *zero; /* zero: NULL: bits say which */
-    Value  *index, *valid;       /* int64: 0 where it was outside; bool */
-    int     gather, quantised;   /* axes of the data */
+    Value  *data, *scale, *zero; /* zero NULL: `middle` is the zero point */
+    Value  *index, *valid;       /* int64, 0 for an index outside; bool: the index is inside */
+    int     gather, quantised;   /* axes of the data: gathered, and cut into blocks with a scale each */
     int     bits, width;         /* bits packed in bytes (0: one element each); elements along the quantised axis */
-    double  middle;              /* the zero point that all have where there is none */
-    double  shift;               /* what repacking added to every element and zero point */
+    double  middle;              /* zero point of all elements, if `zero` is NULL */
+    double  shift;               /* added to every element and zero point by repacking */
 } Table;
 
 /* -------------------------------------------------------------------------------------------------------- repacking */
 
-/* Packs elements of four bits, which a buffer stores one a byte, two to a byte; signed ones are shifted by 8. */
+/* Packs elements of four bits, which a buffer stores in a byte each, two to a byte. Signed elements are shifted by 8,
+ * so that they become 0 to 15. */
 static Value *pack(Table *t, Value *value)
 {
     Graph         *graph = t->expand->graph;
@@ -35,7 +36,7 @@ static Value *pack(Table *t, Value *value)
     return value_constant(graph, NULL, type, data);
 }
 
-/* Packs constants of four bits again, where neighbours along the last axis share a scale. */
+/* Packs a constant table of four-bit elements, where blocks run along the last axis. */
 static void keep_packed(Table *t)
 {
     const Type *type = &t->data->type;
@@ -55,7 +56,7 @@ static Value *byte(Expand *expand, int number)
     return expand_cast(expand, make_scalar(expand->graph, number), DTYPE_U8);
 }
 
-/* Bytes [...][n] of rank `rank` as floats [...][n * 8 / bits]. */
+/* Unpacks bytes [...][n] of rank `rank` to floats [...][n * 8 / bits]. */
 static Value *unpack(Expand *expand, Value *value, int rank, int bits, int64_t n)
 {
     int     each = 8 / bits;
@@ -86,7 +87,7 @@ static Value *rows(Table *t, Value *value)
     return value ? expand_gather(t->expand, value, t->index, t->gather) : NULL;
 }
 
-/* Scales or zero points of blocks along `axis`, one for each element. */
+/* Repeats scales or zero points of blocks along `axis`, so that there is one for each element. */
 static Value *repeated(Table *t, Value *value, int axis, int64_t block)
 {
     int64_t *at = arena_array(t->expand->model->arena, int64_t, t->width + 1);
@@ -96,7 +97,7 @@ static Value *repeated(Table *t, Value *value, int axis, int64_t block)
     return expand_gather(t->expand, value, make_ints(t->expand->graph, at, t->width), axis);
 }
 
-/* Picked zero points, as floats with the shape of the scales, or one number. */
+/* The zero points of the gathered rows, as floats with the shape of the scales; or one number. */
 static Value *zero_points(Table *t, int rank)
 {
     Expand *expand = t->expand;
@@ -114,7 +115,7 @@ static Value *zero_points(Table *t, int rank)
     return t->shift != 0.0 ? expand2(expand, OP_onnx_Add, zero, expand_number(expand, t->shift, DTYPE_F32)) : zero;
 }
 
-/* Indices outside the axis pick zeros. */
+/* Normalises the indices. An index outside the axis becomes 0 and not valid; its result is 0. */
 static void find_rows(Table *t)
 {
     Expand *expand = t->expand;

@@ -1,4 +1,5 @@
-/* expand_create.c - operators that make grids, windows and samples, and those that cut to a given size. */
+/* expand_create.c - operators that make grids, windows and random samples, that crop or pad to a size, and that
+ * quantise by a tensor's own range. */
 #include "ops/expand/expand_rules.h"
 
 #include <math.h>
@@ -6,7 +7,7 @@
 
 /* ---------------------------------------------------------------------------------------------------------- windows */
 
-/* a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N) */
+/* The coefficients of a window of N elements: a0 - a1 cos(2 pi n / N) + a2 cos(4 pi n / N). */
 static const double *coefficients(OpKind op)
 {
     static const double hann[] = {0.5, 0.5, 0.0}, hamming[] = {25.0 / 46.0, 21.0 / 46.0, 0.0},
@@ -44,7 +45,7 @@ int expand_window(Expand *expand)
 
 /* ----------------------------------------------------------------------------------------------------- affine grids */
 
-/* Repeats the value over all points of the grid, with an axis of 1 behind, up to the extents of the result. */
+/* Repeats `value` over all points of the grid, with a last axis of 1. The bounds of the extents are the result's. */
 static Value *over_grid(Expand *expand, Value *value, Value *shape, int rank, DType dtype)
 {
     Value *out = expand2(expand, OP_onnx_Expand, value, expand_concat(expand, shape, make_int(expand->graph, 1), 0));
@@ -54,8 +55,8 @@ static Value *over_grid(Expand *expand, Value *value, Value *shape, int rank, DT
     return out;
 }
 
-/* Coordinates -1 to 1 of the points along spatial axis `axis` of `rank`, expanded over the grid, with an axis of 1
- * behind. */
+/* The coordinates, from -1 to 1, of all points of the grid along spatial axis `axis` of `rank`, with a last axis of
+ * 1. */
 static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool corners, DType dtype)
 {
     int64_t along[MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -70,7 +71,7 @@ static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool 
     if (!corners)
         at = expand2(expand, OP_onnx_Add, at, expand_number(expand, 1, dtype));
     width = corners ? expand2(expand, OP_onnx_Sub, count, make_scalar(graph, 1)) : count;
-    if (corners) /* the only point of an axis is its first, as in the reference implementation */
+    if (corners) /* a single point has coordinate -1, as in the reference implementation */
         width = expand2(expand, OP_onnx_Max, width, make_scalar(graph, 1));
     at = expand2(expand, OP_onnx_Div, at, expand_cast(expand, width, dtype));
     at = expand2(expand, OP_onnx_Sub, at, expand_number(expand, 1, dtype));
@@ -78,7 +79,7 @@ static Value *coordinate(Expand *expand, Value *shape, int axis, int rank, bool 
     return over_grid(expand, at, shape, rank, dtype);
 }
 
-/* theta [N][2][3] or [N][3][4] on (x, y, 1) or (x, y, z, 1) of every point. */
+/* Multiplies theta, [N][2][3] or [N][3][4], with (x, y, 1) or (x, y, z, 1) of every point. */
 int expand_affine_grid(Expand *expand)
 {
     static const int64_t swap[] = {0, 2, 1};
@@ -120,8 +121,8 @@ static Value *surplus_of(Expand *expand, Value *a, Value *b)
     return expand2(expand, OP_onnx_Max, difference, make_int(expand->graph, 0));
 }
 
-/* Along each axis, d = extent - wanted: where positive, cut half of it before and the rest behind, where negative pad
- * likewise. */
+/* Crops or pads each axis to the wanted extent. Half of the difference, rounded down, is in front, the rest behind:
+ * from 5 to 2, one element in front and two behind are cut. */
 int expand_center_crop_pad(Expand *expand)
 {
     Value *x = expand_in(expand, 0), *wanted = expand_cast(expand, expand_in(expand, 1), DTYPE_I64), *now, *which,
@@ -154,7 +155,7 @@ int expand_center_crop_pad(Expand *expand)
 
 /* ---------------------------------------------------------------------------------------------------------- samples */
 
-/* 1 where a uniform number lies below the probability. */
+/* 1 where a uniform number is below the probability. */
 int expand_bernoulli(Expand *expand)
 {
     Value *x = expand_in(expand, 0), *draw = expand1(expand, OP_onnx_RandomUniformLike, x), *out;
@@ -169,7 +170,7 @@ int expand_bernoulli(Expand *expand)
     return 0;
 }
 
-/* Whether Dropout may drop elements: it is not known to be in inference mode with everything kept. */
+/* May Dropout drop elements? Not if it is known not to train, or to keep everything. */
 bool expand_drops(const Node *node)
 {
     double training = 0.0, ratio = 0.5;
@@ -178,8 +179,8 @@ bool expand_drops(const Node *node)
     return !rests && !(node->in[1] && const_scalar(node->in[1], &ratio) && ratio == 0.0);
 }
 
-/* While training, elements whose uniform number lies below the ratio become 0 and the others grow, so that the mean
- * stays. */
+/* In training, an element whose uniform number is below the ratio becomes 0. The others are divided by 1 - ratio, so
+ * that the mean stays. */
 int expand_dropout(Expand *expand)
 {
     Value *x = expand_in(expand, 0), *ratio = expand_in(expand, 1), *training = expand_in(expand, 2), *draw, *keep,
@@ -201,7 +202,7 @@ int expand_dropout(Expand *expand)
     return 0;
 }
 
-/* Scale and zero point from the range of x, extended to include 0. */
+/* Quantises x to unsigned bytes. Scale and zero point follow from the range of x, extended to include 0. */
 int expand_dynamic_quantize(Expand *expand)
 {
     Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, DTYPE_F32),

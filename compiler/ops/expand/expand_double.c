@@ -1,5 +1,5 @@
-/* expand_double.c - operators on doubles and integers that the float kernels do not take, as operators that other
- * kernels take: Gemm, norms. */
+/* expand_double.c - operators on doubles and integers for which there are only float kernels (Gemm, norms), and
+ * operators on halves, written with others. */
 #include "ops/expand/expand_rules.h"
 
 #include <string.h>
@@ -37,13 +37,13 @@ static Value *reduce(Expand *expand, OpKind op, Value *x, bool keep)
     return out;
 }
 
-/* Whether the element type is double or an integer; half floats become floats. */
+/* Is the element type double or an integer? Halves are converted to float elsewhere. */
 bool expand_is_double(const Node *node)
 {
     return expand_is_not_float(node) && !dtype_in(node->in[0]->type.dtype, "L");
 }
 
-/* Whole numbers as doubles. */
+/* Input 0; whole numbers become doubles. */
 static Value *real_input(Expand *expand)
 {
     Value *x = expand_in(expand, 0);
@@ -60,7 +60,7 @@ static int give_real(Expand *expand, Value *out)
     return 0;
 }
 
-/* log(sum(exp(x - m))) + m with m the largest element, but 0 where that is infinite. */
+/* log(sum(exp(x - m))) + m, where m is the largest element, or 0 if that is infinite. */
 int expand_log_sum_exp(Expand *expand)
 {
     Value *x = real_input(expand), *most, *sum,
@@ -71,7 +71,7 @@ int expand_log_sum_exp(Expand *expand)
     sum = expand1(expand, OP_onnx_Exp, expand2(expand, OP_onnx_Sub, x, most));
     sum = reduce(expand, OP_onnx_ReduceSum, sum, true);
     sum = expand2(expand, OP_onnx_Add, expand1(expand, OP_onnx_Log, sum), most);
-    return give_real(expand, reduce(expand, OP_onnx_ReduceMax, sum, false)); /* of one element each: drops the axes */
+    return give_real(expand, reduce(expand, OP_onnx_ReduceMax, sum, false)); /* drops axes of one element */
 }
 
 int expand_reduce_l2(Expand *expand)
@@ -95,7 +95,8 @@ bool expand_is_unsigned_long(const Node *node)
     return node->in[0]->type.dtype == DTYPE_U64;
 }
 
-/* An index outside of int64 is outside every row, and must not be counted from the end. */
+/* An index above the range of int64 is outside the depth. It must not become a negative index, which counts from the
+ * end. */
 int expand_one_hot(Expand *expand)
 {
     Node  *node = expand->node;
@@ -114,7 +115,7 @@ int expand_one_hot(Expand *expand)
 
 /* ---------------------------------------------------------------------------------------------------- narrow floats */
 
-/* Whether attribute `dtype` alone asks for a half-float result. */
+/* Does only attribute `dtype` make the result a half? */
 bool expand_makes_half(const Node *node)
 {
     return dtype_in(node->out[0]->type.dtype, "L");
@@ -131,7 +132,7 @@ int expand_half_eye(Expand *expand)
     return 0;
 }
 
-/* A scatter that computes. */
+/* Is this a scatter of halves that adds, multiplies or compares? */
 bool expand_concat_is_half(const Node *node)
 {
     return dtype_in(node->in[0]->type.dtype, "L") && strcmp(node_string(node, "reduction", "none"), "none") != 0;

@@ -1,5 +1,6 @@
-/* expand_einsum.c - sums of products over named axes, two operands at a time: transposed and reshaped to a matrix
- * product. Each term is a list of labels; the axes of an ellipsis get labels of their own, counted from the right. */
+/* expand_einsum.c - Einsum: two operands at a time are transposed and reshaped to a matrix product. A term of the
+ * equation is a list of labels, one for each axis. The axes of an ellipsis get labels of their own, counted from the
+ * right. */
 #include "ops/expand/expand_rules.h"
 
 #include <string.h>
@@ -7,7 +8,7 @@
 enum {
     FIRST_ELLIPSIS = 1,
     MAX_OPERANDS = 16
-}; /* labels 1 to 8 are the ellipsis' axes, outermost highest; others are letters */
+}; /* labels 1 to 8: axes of the ellipsis, the outermost has the highest; the others are letters */
 
 typedef struct EinsumTerm {
     Value *value;
@@ -35,7 +36,8 @@ static int refuse(Einsum *einsum, const char *what)
 
 /* ---------------------------------------------------------------------------------------------------------- parsing */
 
-/* One term of the equation, from *at to the next comma, arrow or end; an ellipsis stands for `hidden` axes. */
+/* Parses one term of the equation, from *at to the next comma, arrow or end. An ellipsis stands for `hidden` axes.
+ * Returns the number of axes, or -1 with a message. */
 static int parse_term(Einsum *einsum, const char **at, int hidden, char *label, int capacity)
 {
     int count = 0;
@@ -69,7 +71,8 @@ static int letters(const char *text)
     return count;
 }
 
-/* Without an arrow: what occurs once, in alphabetical order, after the ellipsis. */
+/* The labels of the result of an equation without an arrow: the ellipsis, then the letters that occur once, in
+ * alphabetical order. */
 static void implicit_output(Einsum *einsum)
 {
     int count = 0;
@@ -118,14 +121,14 @@ static int parse(Einsum *einsum)
 
 /* ------------------------------------------------------------------------------------------------------ one operand */
 
-/* Axis `index` summed away. */
+/* Sums over axis `index`. */
 static void sum_axis(Einsum *einsum, EinsumTerm *term, int index)
 {
     term->value = expand_reduce(einsum->expand, OP_onnx_ReduceSum, term->value, index, index, 0);
     memmove(term->label + index, term->label + index + 1, strlen(term->label + index));
 }
 
-/* A label that occurs twice means the diagonal: everything else becomes 0, then one of the axes is summed away. */
+/* Takes the diagonal of two axes with the same label: elements off the diagonal become 0, then one axis is summed. */
 static void take_diagonal(Einsum *einsum, EinsumTerm *term, int first, int second)
 {
     Expand *expand = einsum->expand;
@@ -152,7 +155,7 @@ static void take_diagonals(Einsum *einsum, EinsumTerm *term)
             take_diagonal(einsum, term, i, (int)(twin - term->label));
 }
 
-/* The axes in the order of `order`, which holds the same labels. */
+/* Transposes the axes to the order of the labels in `order`, which are the same. */
 static void reorder(Einsum *einsum, EinsumTerm *term, const char *order)
 {
     int64_t perm[MAX_RANK];
@@ -168,7 +171,8 @@ static void reorder(Einsum *einsum, EinsumTerm *term, const char *order)
 
 /* ----------------------------------------------------------------------------------------------------- two operands */
 
-/* Labels by role: in both operands and the result, summed, in the left or right operand only. */
+/* The labels of two operands by their role in a matrix product: kept and in both operands; summed; only in the left
+ * one; only in the right one. */
 typedef struct Roles {
     char batch[MAX_RANK + 1], sum[MAX_RANK + 1], left[MAX_RANK + 1], right[MAX_RANK + 1];
 } Roles;
@@ -208,7 +212,7 @@ static char *join(char *out, const char *a, const char *b, const char *c)
     return strcat(out, c);
 }
 
-/* The product of the extents of axes [first, first + count) of a value, int64 [1]. */
+/* The product of extents [first, first + count) of a value, as int64 [1]. */
 static Value *merged(Expand *expand, Value *value, int first, int count)
 {
     Value *product = make_int(expand->graph, 1);
@@ -226,7 +230,7 @@ static Value *shape_of(Expand *expand, Value **parts, int count)
     return out;
 }
 
-/* Axes [batch][first][second]... with each of the two groups as one axis. */
+/* Reshapes [batch...][first...][second...] so that the `first` axes, and the `second` axes, become one axis each. */
 static Value *as_matrices(Expand *expand, Value *value, int batch, int first, int second)
 {
     Value *parts[MAX_RANK + 2];
@@ -267,7 +271,7 @@ static void multiply_matrices(Einsum *einsum, EinsumTerm *a, EinsumTerm *b, cons
     join(a->label, roles->batch, roles->left, roles->right);
 }
 
-/* Nothing is summed: the product by broadcasting, both over all labels. */
+/* The product of two operands without a sum: both are broadcast over all labels. */
 static void multiply_elements(Einsum *einsum, EinsumTerm *a, EinsumTerm *b, const Roles *roles)
 {
     Expand *expand = einsum->expand;
@@ -284,7 +288,7 @@ static void multiply_elements(Einsum *einsum, EinsumTerm *a, EinsumTerm *b, cons
     join(a->label, roles->batch, roles->left, roles->right);
 }
 
-/* Sums the labels that only this operand has and the result does not. */
+/* Sums over the labels that neither the other operand nor a later term nor the result has. */
 static void sum_unneeded(Einsum *einsum, EinsumTerm *term, const EinsumTerm *other, int next)
 {
     for (int i = (int)strlen(term->label) - 1; i >= 0; i--)

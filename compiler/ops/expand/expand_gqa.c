@@ -1,4 +1,4 @@
-/* expand_gqa.c - com.microsoft's GroupQueryAttention: attention whose caches grow by the new rows in each run. */
+/* expand_gqa.c - com.microsoft's GroupQueryAttention: attention with caches that grow by the new rows of each run. */
 #include "ops/expand/expand_attention.h"
 #include "ops/expand/expand_rules.h"
 
@@ -6,12 +6,12 @@
 
 typedef struct GroupedQuery {
     Expand *expand;
-    int64_t heads, kv_heads, size; /* size: of a head */
-    DType   dtype;                 /* computed in */
+    int64_t heads, kv_heads, size; /* size of one head */
+    DType   dtype;                 /* of the computation */
     Value  *query, *key, *value;   /* [batch][heads][length][size] */
-    Value  *first;                 /* bool [1]: the first run, whatever the caches hold */
+    Value  *first;                 /* bool [1]: this is the first run, whatever is in the caches */
     Value  *before;                /* int64 [batch]: keys before the first query */
-    Value  *total;                 /* int64 [1]: the longest sequence of the batch, new rows counted */
+    Value  *total;                 /* int64 [1]: the length of the longest sequence in the batch, new rows included */
 } GroupedQuery;
 
 enum { QUERY, KEY, VALUE, PAST_KEY, PAST_VALUE, LENGTHS, TOTAL, COSINE, SINE, POSITIONS, BIAS, SINK };
@@ -25,7 +25,7 @@ static Value *one_of(Expand *expand, Value *value)
     return expand_reshape(expand, expand_cast(expand, value, DTYPE_I64), one, 1);
 }
 
-/* Queries, keys and values by heads: three inputs, or one that holds all of them. */
+/* Queries, keys and values split into heads. They are three inputs, or one input with all of them. */
 static void split(GroupedQuery *g)
 {
     Expand       *expand = g->expand;
@@ -47,7 +47,8 @@ static void split(GroupedQuery *g)
     g->value = expand_split_heads(expand, expand_cast(expand, in, g->dtype), in->type.dim[2], kv);
 }
 
-/* A sequence whose total equals its new rows starts afresh: the lengths then count the valid new rows. */
+/* Finds the lengths of the caches. The run is the first one if the total length equals the number of new rows: then
+ * there are no keys before them. */
 static void find_lengths(GroupedQuery *g)
 {
     Expand *expand = g->expand;
@@ -62,7 +63,7 @@ static void find_lengths(GroupedQuery *g)
     g->before = expand3(expand, OP_onnx_Where, g->first, make_int(expand->graph, 0), lengths);
 }
 
-/* int64 [batch][1][1][1], from [batch]. */
+/* Reshapes int64 [batch] to [batch][1][1][1]. */
 static Value *per_batch(Expand *expand, Value *value)
 {
     static const int64_t shape[] = {-1, 1, 1, 1};
@@ -70,7 +71,7 @@ static Value *per_batch(Expand *expand, Value *value)
     return expand_reshape(expand, value, shape, 4);
 }
 
-/* 0, 1, ... along the queries, [length][1], or (of the keys) along the cache. */
+/* Counts 0, 1, ... along an axis of `like`: [length], or [length][1] if `column`. */
 static Value *count_rows(Expand *expand, Value *like, int64_t axis, bool column)
 {
     static const int64_t shape[] = {-1, 1};
@@ -81,8 +82,8 @@ static Value *count_rows(Expand *expand, Value *like, int64_t axis, bool column)
 
 /* ----------------------------------------------------------------------------------------------------------- rotary */
 
-/* Positions [batch][length]: those given, else counted from the end of the past. Of a first run that has position_ids
- * only the first of them is read. */
+/* Positions [batch][length]: position_ids, else counted from the end of the past. In the first run, only the first of
+ * position_ids is read, and the others follow from it. */
 static Value *positions(GroupedQuery *g)
 {
     static const int64_t column[] = {-1, 1};
@@ -117,7 +118,7 @@ static void rotate(GroupedQuery *g)
 
 /* -------------------------------------------------------------------------------------------------------- the cache */
 
-/* Output `output`: the past at `input` with the new rows appended. */
+/* Appends the new rows `now` to the past at input `input`. Output `output` is the result. */
 static Value *append(GroupedQuery *g, int input, Value *now, int output)
 {
     Expand *expand = g->expand;
@@ -133,7 +134,8 @@ static Value *append(GroupedQuery *g, int input, Value *now, int output)
 
 /* ------------------------------------------------------------------------------------------------------- the scores */
 
-/* Adds the bias, which is as long as the sequence; the rest of a longer cache does not count. */
+/* Adds the bias to the scores. The bias is as long as the sequence; it is padded with zeros to the length of the cache,
+ * whose further keys do not count. */
 static Value *add_bias(GroupedQuery *g, Value *scores)
 {
     Expand *expand = g->expand;
@@ -152,8 +154,8 @@ static Value *add_bias(GroupedQuery *g, Value *scores)
                    expand3(expand, OP_onnx_Pad, bias, all, expand_number(expand, 0, g->dtype)));
 }
 
-/* The keys that a query sees: those of its sequence up to its own position, or a window of these; or all of the
- * sequence. */
+/* Which keys does a query see? The keys of its sequence up to its own position, or a window of these; without `causal`,
+ * all keys of the sequence. */
 static Value *allowed(GroupedQuery *g)
 {
     Expand *expand = g->expand;
@@ -185,7 +187,8 @@ static Value *cap(GroupedQuery *g, Value *scores)
                    number);
 }
 
-/* A row behind the end of its sequence may have no key in its window; its result is zeros. */
+/* Replaces the result of rows that see no key by zeros. A row behind the end of its sequence may have no key in its
+ * window. */
 static Value *without_none(GroupedQuery *g, Value *scores, Value *soft)
 {
     Expand *expand = g->expand;
@@ -195,8 +198,8 @@ static Value *without_none(GroupedQuery *g, Value *scores, Value *soft)
     return expand3(expand, OP_onnx_Where, none, expand_number(expand, 0, g->dtype), soft);
 }
 
-/* The attention sink: a score that every row has besides those of its keys takes part in the softmax and is dropped
- * afterwards. */
+/* Softmax over the keys. An attention sink is one more score of every row: it takes part in the softmax, and its
+ * probability is dropped. */
 static Value *probabilities(GroupedQuery *g, Value *scores)
 {
     static const int64_t per_head[] = {1, -1, 1, 1};
@@ -223,7 +226,8 @@ static Value *probabilities(GroupedQuery *g, Value *scores)
     return expand_make(expand, OP_onnx_Slice, 4, in);
 }
 
-/* Output 3: scores or probabilities of the keys of the sequence; those that a query does not see are zeros. */
+/* Gives output 3: the scores or the probabilities of the keys of the sequence, with zeros for keys that a query does
+ * not see. */
 static void show(GroupedQuery *g, Value *scores, Value *seen, Value *soft)
 {
     Expand *expand = g->expand;

@@ -1,21 +1,22 @@
-/* expand_gradient.c - derivatives of a tensor by others: the nodes between them are walked backwards, and each hands
- * the derivative by its result on to its inputs (reverse accumulation; Linnainmaa: BIT 16, 1976). */
+/* expand_gradient.c - Gradient of ai.onnx.preview.training: derivatives of a tensor with respect to others. The nodes
+ * between them are visited backwards, and each one passes the derivative with respect to its result on to its inputs
+ * (reverse accumulation; Linnainmaa: BIT 16, 1976). */
 #include "ops/expand/expand_rules.h"
 
 #include <string.h>
 
 typedef struct Backward {
     Expand *expand;
-    bool   *varies;   /* by Value.id: changes with what is differentiated by */
-    Value **adjoint;  /* by Value.id: the derivative by it, of its shape; NULL: none so far */
-    int     nvalue;   /* entries of both */
-    Node   *node;     /* being differentiated */
-    Value  *gradient; /* by its result */
+    bool   *varies;   /* by Value.id: depends on the variables */
+    Value **adjoint;  /* by Value.id: the derivative with respect to the value, of its shape; NULL: none so far */
+    int     nvalue;   /* entries of `varies` and `adjoint` */
+    Node   *node;     /* the node whose rule runs */
+    Value  *gradient; /* the derivative with respect to its result */
 } Backward;
 
-/* --------------------------------------------------------------------------------------------------- what rules use */
+/* ------------------------------------------------------------------------------------------------- helpers of rules */
 
-/* `value`, which has the shape of the node's result, summed where input `index` was repeated. */
+/* Sums `value`, which has the shape of the node's result, over the axes along which input `index` was broadcast. */
 static int sum_repeated(Backward *b, int index, Value *value, Value **out)
 {
     const Type *x = &b->node->in[index]->type, *y = &b->node->out[0]->type;
@@ -134,7 +135,7 @@ static int of_cos(Backward *b)
         expand1(b->expand, OP_onnx_Neg, product(b, b->gradient, expand1(b->expand, OP_onnx_Sin, b->node->in[0]))));
 }
 
-/* y (1 - y) */
+/* The derivative is y (1 - y). */
 static int of_sigmoid(Backward *b)
 {
     Value *y = b->node->out[0];
@@ -142,7 +143,7 @@ static int of_sigmoid(Backward *b)
     return give(b, 0, product(b, b->gradient, product(b, y, expand2(b->expand, OP_onnx_Sub, number(b, 1), y))));
 }
 
-/* 1 - y y */
+/* The derivative is 1 - y y. */
 static int of_tanh(Backward *b)
 {
     Value *y = b->node->out[0];
@@ -201,7 +202,7 @@ static int differentiate(Backward *b)
                             op_info[b->node->op].name);
 }
 
-/* Whether the first result of a node depends on the variables of the derivative. */
+/* Does the first result of a node depend on the variables? */
 static bool is_between(const Backward *b, const Node *node)
 {
     for (int i = 0; node->nout && node->out[0] && i < node->nin; i++)
@@ -218,7 +219,8 @@ static Value *find_value(const Expand *expand, const char *name)
     return NULL;
 }
 
-/* Inputs must be the tensors that xs and zs name: values at other places would need the nodes between twice. */
+/* Checks that the inputs are the tensors that xs and zs name. A derivative at other values would need a second copy of
+ * the nodes between. */
 static int check_names(const Expand *expand, const char *list, int first)
 {
     const Attr *names = node_attr(expand->node, list);

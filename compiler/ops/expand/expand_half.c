@@ -1,4 +1,5 @@
-/* expand_half.c - operators whose kernels compute in float, on float16 and bfloat16. */
+/* expand_half.c - operators with kernels for float only, on float16 and bfloat16, or for floating point only, on
+ * integers. */
 #include "ops/expand/expand_rules.h"
 
 #include <math.h>
@@ -15,7 +16,7 @@ bool expand_is_whole(const Node *node)
     return dtype_in(node->in[0]->type.dtype, "IU");
 }
 
-/* Whole numbers that are mixed with weights. */
+/* Does Resize interpolate whole numbers, instead of picking some? */
 bool expand_mixes_whole(const Node *node)
 {
     const char *coordinates = node_string(node, "coordinate_transformation_mode", "half_pixel");
@@ -24,14 +25,12 @@ bool expand_mixes_whole(const Node *node)
     return !picks && expand_is_whole(node);
 }
 
-/* Converts to an integer type, saturating where a sum exceeded its range. */
+/* Rounds to an integer type and saturates: a cubic interpolation may exceed the range. */
 static Value *to_whole(Expand *expand, Value *value, DType dtype)
 {
     const DTypeInfo *info = dtype_info(dtype);
     double           range = ldexp(1.0, info->bits), low = info->class == 'U' ? 0.0 : -range / 2.0;
-    double           high =
-        low + range -
-        (info->bits < 64 ? 1.0 : 2048.0); /* the largest value that a double distinguishes from the power of two */
+    double high = low + range - (info->bits < 64 ? 1.0 : 2048.0); /* the greatest integer, or a double below it */
     Value *least;
 
     value = expand1(expand, OP_onnx_Round, value);
@@ -40,7 +39,7 @@ static Value *to_whole(Expand *expand, Value *value, DType dtype)
     return expand_cast(expand, value, dtype);
 }
 
-/* Input 0 as doubles, the result rounded to its type again. */
+/* Computes a node with input 0 in double, and rounds the result to the input's type. */
 int expand_in_double(Expand *expand)
 {
     Node  *node = expand->node;
@@ -56,7 +55,7 @@ int expand_in_double(Expand *expand)
     return 0;
 }
 
-/* The same node between conversions. */
+/* Computes a node in float: its half inputs are converted before, its half outputs behind. */
 int expand_half(Expand *expand)
 {
     Node  *node = expand->node, *wide;

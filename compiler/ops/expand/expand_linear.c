@@ -1,4 +1,5 @@
-/* expand_linear.c - linear attention as a scan over the tokens; causal convolution with its state; cache updates. */
+/* expand_linear.c - LinearAttention as a scan over the tokens; CausalConvWithState; TensorScatter, which updates a
+ * cache. */
 #include "ops/expand/expand_rules.h"
 
 #include <math.h>
@@ -9,7 +10,7 @@ static Value *split_heads(Expand *expand, Value *value, int64_t heads)
     return expand_split_heads(expand, expand_cast(expand, value, DTYPE_F32), value->type.dim[2], heads);
 }
 
-/* What happens with one token, the body of the scan. */
+/* The values of one token, parameters of the body of the scan. */
 typedef struct TokenParts {
     Value *state;               /* [batch][kv head][key size][value size] */
     Value *query, *key, *value; /* [batch][head][size] */
@@ -38,7 +39,7 @@ static Value *next_state(Expand *expand, const TokenParts *token)
     return expand2(expand, OP_onnx_Add, state, expand2(expand, OP_onnx_Mul, key, expand_unsqueeze(expand, value, 2)));
 }
 
-/* The query heads [kv head][group] each read their kv head's state. */
+/* Reads the state for the query heads [kv head][group]: all heads of a group read the state of their kv head. */
 static Value *read_state(Expand *expand, Value *state, Value *query, int64_t kv_heads, int64_t heads, double scale)
 {
     const int64_t apart[] = {0, kv_heads, heads / kv_heads, -1}, together[] = {0, heads, -1};
@@ -156,7 +157,7 @@ int expand_causal_conv(Expand *expand)
 
 /* ---------------------------------------------------------------------------------------------------- cache updates */
 
-/* Entry s of the update goes to write_indices + s along the axis. */
+/* Writes entry s of the update to place write_indices + s along the axis of the cache. */
 int expand_tensor_scatter(Expand *expand)
 {
     Value  *cache = expand_in(expand, 0), *update = expand_in(expand, 1), *start = expand_in(expand, 2), *index;

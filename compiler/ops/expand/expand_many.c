@@ -1,4 +1,5 @@
-/* expand_many.c - elementwise operators of more operands than one loop reads: a chain, from left to right. */
+/* expand_many.c - elementwise operators with more operands than one loop can read: a chain of nodes, from left to
+ * right. */
 #include "ops/expand/expand_rules.h"
 #include "program/scalar.h"
 
@@ -7,7 +8,7 @@ bool expand_is_many(const Node *node)
     return node->nin > SCALAR_MAX_OPERANDS;
 }
 
-/* Sums of narrow floats stay floats until the end, so that the result is rounded once. */
+/* The type of partial results: sums of narrow floats stay floats until the end, so that only the result is rounded. */
 static DType partial_type(const Node *node)
 {
     DType dtype = node->out[0]->type.dtype;

@@ -1,10 +1,11 @@
-/* expand_map.c - operators that read a map: its tensor has a value for every key that is asked for, so they choose and
- * cast. */
+/* expand_map.c - operators that read a map. A map is a tensor with a value for every key that the model asks for, so
+ * these operators are a Gather and a Cast. */
 #include "ops/expand/expand_rules.h"
 
 #include <string.h>
 
-/* The values of `wanted`, or all of them where that is NULL, as one row. */
+/* The values of the keys `wanted`, or of all keys where it is NULL, as [1][count]. NULL with a message: the map lacks a
+ * key. */
 static Value *row_of(Expand *expand, const Keys *wanted)
 {
     static const int64_t row[] = {1, -1};

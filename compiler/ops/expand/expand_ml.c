@@ -1,7 +1,7 @@
-/* expand_ml.c - the operators of ai.onnx.ml that are others on feature vectors. */
+/* expand_ml.c - operators of ai.onnx.ml that are written with ONNX's own. */
 #include "ops/expand/expand_rules.h"
 
-/* Columns of the last axis, chosen by index. */
+/* Columns of the last axis, gathered by index. */
 int expand_array_features(Expand *expand)
 {
     static const int64_t flat[] = {-1}, row[] = {1, -1};

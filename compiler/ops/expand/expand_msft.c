@@ -1,4 +1,5 @@
-/* expand_msft.c - operators of com.microsoft that exporters and optimisers leave in models. */
+/* expand_msft.c - operators of com.microsoft that exporters and optimisers leave in models: fused activations and
+ * products, convolution with channels last, kinds of GELU. */
 #include "ops/expand/expand_rules.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ static int give_activated(Expand *expand, Value *value)
     return 0;
 }
 
-/* The newest node takes over those attributes of the replaced one that are named here. */
+/* Copies the named attributes of the replaced node to the newest node. */
 static void hand_attributes(Expand *expand, const char *const *name, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -57,8 +58,8 @@ static void hand_attributes(Expand *expand, const char *const *name, int count)
 
 /* --------------------------------------------------------------------------------------------------- fused products */
 
-/* The factor as MatMul wants it: with its batch stored between its rows and columns, [rows][batch...][columns], and
- * with both swapped. */
+/* Transposes a factor for MatMul: its batch may be stored between its rows and columns, [rows][batch...][columns], and
+ * both may be swapped. */
 static Value *turned(Expand *expand, Value *value, const char *swap_name, const char *batch_name)
 {
     bool    swap = node_int(expand->node, swap_name, 0) != 0, apart = node_int(expand->node, batch_name, 0) != 0;
@@ -109,7 +110,8 @@ int expand_fused_conv(Expand *expand)
     return give_activated(expand, out);
 }
 
-/* Channels last, [batch][spatial][channels], before and behind a convolution; the weights lie as Conv has them. */
+/* A convolution with channels last, [batch][spatial][channels]: transposes before and behind Conv. The weights are as
+ * in Conv. */
 int expand_nhwc_conv(Expand *expand)
 {
     static const char *const name[] = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"};
@@ -151,7 +153,7 @@ int expand_bias_gelu(Expand *expand)
     return 0;
 }
 
-/* The first half of the channels times the GELU of the second. */
+/* The first half of the channels times the GELU of the second half. */
 int expand_bias_split_gelu(Expand *expand)
 {
     Value *half = expand1(expand, OP_onnx_Split, biased(expand)), *gate = expand_output(expand, 1);

@@ -1,5 +1,5 @@
-/* expand_msft_attention.c - com.microsoft's MultiHeadAttention, Attention and QAttention: attention over whole caches,
- * with masks that are added to the scores. */
+/* expand_msft_attention.c - com.microsoft's MultiHeadAttention, Attention and QAttention. The new rows are appended to
+ * whole caches, and masks are added to the scores. */
 #include "ops/expand/expand_attention.h"
 #include "ops/expand/expand_rules.h"
 
@@ -19,7 +19,7 @@ static Value *as_float(Expand *expand, Value *value)
     return value ? expand_cast(expand, value, DTYPE_F32) : NULL;
 }
 
-/* Output `index` in the type of input 0, or as it is where that is quantised. */
+/* Gives output `index` in the type of input 0 if that is a half, else as it is. */
 static void give_as_input(Expand *expand, int index, Value *value)
 {
     DType dtype = expand_in(expand, 0)->type.dtype;
@@ -29,7 +29,7 @@ static void give_as_input(Expand *expand, int index, Value *value)
                     dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, dtype) : value);
 }
 
-/* Places [first, first + count) of the last axis. */
+/* Elements [first, first + count) of the last axis; NULL for NULL. */
 static Value *columns(Expand *expand, Value *value, int64_t first, int64_t count)
 {
     return value ? expand_slice(expand, value, -1, first, first + count, 1) : NULL;
@@ -42,7 +42,7 @@ static Value *plus(Expand *expand, Value *value, Value *bias)
 
 /* ------------------------------------------------------------------------------------------------------------ masks */
 
-/* 0, 1, ... along axis 2 of `like`: [length], or [length][1]. */
+/* Counts 0, 1, ... along axis 2 of `like`: [length], or [length][1] if `column`. */
 static Value *count_rows(Expand *expand, Value *like, bool column)
 {
     static const int64_t shape[] = {-1, 1};
@@ -51,7 +51,7 @@ static Value *count_rows(Expand *expand, Value *like, bool column)
     return column ? expand_reshape(expand, count, shape, 2) : count;
 }
 
-/* Elements first * batch ... of a vector as int64 [batch][1][1][1]. */
+/* Elements [first * batch, (first + 1) * batch) of the mask, a vector, as int64 [batch][1][1][1]. */
 static Value *part_of_batches(Heads *h, int64_t first)
 {
     static const int64_t shape[] = {-1, 1, 1, 1};
@@ -65,7 +65,8 @@ static Value *part_of_batches(Heads *h, int64_t first)
     return expand_reshape(expand, expand_make(expand, OP_onnx_Slice, 4, in), shape, 4);
 }
 
-/* Whether a vector of the mask is twice as long as the batch: then it has starts behind the ends. */
+/* Is the mask a vector twice as long as the batch? Then its second half has the first key of each sequence, its first
+ * half the end. */
 static bool has_starts(const Heads *h)
 {
     Extent batch = expand_in(h->expand, 0)->type.dim[0], count = h->mask->type.dim[0];
@@ -73,7 +74,8 @@ static bool has_starts(const Heads *h)
     return extent_is_const(batch) && extent_is_const(count) && count.max == 2 * batch.max;
 }
 
-/* The keys that count, broadcast to the scores; NULL: all. A mask of one column is a dummy that exporters insert. */
+/* The keys that count, broadcast to the scores; NULL: all of them. A mask of one column is a placeholder that exporters
+ * insert. */
 static Value *counted(Heads *h)
 {
     Expand *expand = h->expand;
@@ -108,7 +110,8 @@ static Value *masked(Heads *h, Value *scores)
                    expand3(expand, OP_onnx_Where, seen, expand_number(expand, 0, DTYPE_F32), filter));
 }
 
-/* Key <= query + past; the last query sees all keys, however many there are. */
+/* Hides keys behind the query: a query sees keys up to query + past. The last query sees all keys, however many there
+ * are. */
 static Value *causal(Heads *h, Value *scores)
 {
     Expand *expand = h->expand;
@@ -129,7 +132,8 @@ static Value *causal(Heads *h, Value *scores)
 
 /* --------------------------------------------------------------------------------------------------------- the core */
 
-/* [batch][length][heads * v_size]; output `scores_output` takes the scores, masked, unless it is negative. */
+/* The result, [batch][length][heads * v_size]. The masked scores become output `scores_output`, unless that is
+ * negative. */
 static Value *attend(Heads *h, int64_t size, int64_t v_size, int scores_output)
 {
     static const int64_t swap[] = {0, 1, 3, 2};
@@ -149,7 +153,7 @@ static Value *attend(Heads *h, int64_t size, int64_t v_size, int scores_output)
                              h->heads, h->heads);
 }
 
-/* Concatenates the cache and the new rows. */
+/* Appends the new rows to the cache. */
 static Value *with_past(Expand *expand, Value *past, Value *now)
 {
     return past ? expand_concat(expand, as_float(expand, past), now, 2) : now;
@@ -164,7 +168,7 @@ static Value *rows_of(Expand *expand, Value *past, int64_t axis)
 
 enum { QUERY, KEY, VALUE, BIAS, MASK, ADDEND, PAST_KEY, PAST_VALUE };
 
-/* Part `index` of [batch][length][heads][parts][size] as [batch][heads][length][size]. */
+/* Part `index` of [batch][length][heads][parts][size], with the bias added, as [batch][heads][length][size]. */
 static Value *unpacked(Expand *expand, Value *value, int64_t index, Value *bias, int64_t heads, int64_t size)
 {
     static const int64_t order[] = {0, 2, 1, 3};
@@ -237,13 +241,14 @@ int expand_multi_head_attention(Expand *expand)
 
 /* -------------------------------------------------------------------------------------------- Attention, QAttention */
 
-/* Part 0 or 1 of [2][batch][heads][length][size]. */
+/* Part `index`, 0 or 1, of [2][batch][heads][length][size]: the past keys or values. */
 static Value *half_of(Expand *expand, Value *past, int64_t index)
 {
     return past ? expand_squeeze(expand, expand_slice(expand, past, 0, index, index + 1, 1), 0) : NULL;
 }
 
-/* Queries, keys and values side by side in `all`; inputs mask and past by index. */
+/* Attention on queries, keys and values that are side by side in `all`, `width` columns of each. mask, past: inputs by
+ * index. */
 static int attend_side_by_side(Expand *expand, Value *all, const int64_t *width, int mask, int past, Value *addend)
 {
     Heads  h = {.expand = expand, .heads = node_int(expand->node, "num_heads", 1)};

@@ -1,7 +1,7 @@
-/* expand_norm.c - normalisations as means, square roots and products. */
+/* expand_norm.c - normalisations, written with means, square roots and products. */
 #include "ops/expand/expand_rules.h"
 
-/* Statistics are taken in the type that stash_type says, float unless the model says otherwise. */
+/* The element type of the statistics: attribute stash_type, by default float. */
 static DType stash(const Expand *expand)
 {
     return (DType)node_int(expand->node, "stash_type", DTYPE_F32);
@@ -14,7 +14,7 @@ static Value *epsilon_of(Expand *expand, double otherwise, DType dtype)
     return expand_number(expand, attr && attr->kind == ATTR_FLOAT ? (double)attr->f : otherwise, dtype);
 }
 
-/* x minus its mean and one over its deviation, over axes first..last. */
+/* x minus its mean over axes first..last. *mean: that mean. */
 static Value *centre(Expand *expand, Value *x, int first, int last, Value **mean)
 {
     *mean = expand_reduce(expand, OP_onnx_ReduceMean, x, first, last, 1);
@@ -66,7 +66,7 @@ int expand_rms_norm(Expand *expand)
     return 0;
 }
 
-/* [C] as [C][1]..., to stand beside [N][C][...] of this rank. */
+/* Reshapes [C] to [C][1]..., which broadcasts to [N][C][...] of this rank. */
 static Value *per_channel(Expand *expand, Value *value, int rank)
 {
     int64_t shape[MAX_RANK] = {-1, 1, 1, 1, 1, 1, 1, 1};
@@ -110,7 +110,7 @@ int expand_instance_norm(Expand *expand)
     return 0;
 }
 
-/* momentum * old + (1 - momentum) * now, for the running statistics of training. */
+/* momentum * old + (1 - momentum) * now: the running statistics of training. */
 static Value *running(Expand *expand, Value *old, Value *now)
 {
     double momentum = (double)node_float(expand->node, "momentum", 0.9f);
@@ -121,7 +121,7 @@ static Value *running(Expand *expand, Value *old, Value *now)
     return expand2(expand, OP_onnx_Add, kept, added);
 }
 
-/* Mean and variance [C] of the batch in hand. */
+/* Mean and variance, [C], of the current batch. */
 static void batch_statistics(Expand *expand, Value *x, Value **mean, Value **variance)
 {
     int64_t axes[MAX_RANK] = {0};
@@ -135,7 +135,7 @@ static void batch_statistics(Expand *expand, Value *x, Value **mean, Value **var
     *variance = expand_axes(expand, OP_onnx_ReduceMean, expand2(expand, OP_onnx_Mul, centred, centred), axes, count, 0);
 }
 
-/* x * factor + shift, both [C] and constant in a trained network. */
+/* x * factor + shift. Both are [C], and constant in a trained network. */
 int expand_batch_norm(Expand *expand)
 {
     Value *x = expand_in(expand, 0), *scale = expand_in(expand, 1), *bias = expand_in(expand, 2),
@@ -180,7 +180,7 @@ int expand_mean_variance_norm(Expand *expand)
     return 0;
 }
 
-/* A vector of zeros stays one. */
+/* Divides each vector by its norm; a vector of zeros stays. */
 int expand_lp_norm(Expand *expand)
 {
     Value *x = expand_in(expand, 0), *zero = expand_number(expand, 0, x->type.dtype), *norm, *is_zero;
@@ -193,9 +193,9 @@ int expand_lp_norm(Expand *expand)
     return 0;
 }
 
-/* The sum over neighbouring channels is an average pooling along them, padding counted. Channels go last for it and
- * come back: where they are neighbours in memory anyway, neither moves anything, and the means follow the squares
- * through the same memory. */
+/* Local response normalisation. The mean of squares over neighbouring channels is an average pooling along the
+ * channels, which counts padding. It needs the channels last: a transpose before and behind. Where channels are
+ * neighbours in memory anyway, these copy nothing, and the means can overwrite the squares. */
 int expand_lrn(Expand *expand)
 {
     Value        *x = expand_in(expand, 0), *last, *mean, *base;

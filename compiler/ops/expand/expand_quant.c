@@ -1,5 +1,5 @@
-/* expand_quant.c - quantised operators as integer products between scales, or as float operators between
- * DequantizeLinear and QuantizeLinear; the passes and the lowering of those make integer kernels of them. */
+/* expand_quant.c - quantised operators, written as integer products with scales, or as float operators between
+ * DequantizeLinear and QuantizeLinear. Passes and lowering turn those into integer kernels. */
 #include "ops/expand/expand_rules.h"
 #include "ops/quant/integer_weights.h"
 
@@ -11,15 +11,15 @@ static void keep_attributes(Expand *expand)
     expand->last->nattr = expand->node->nattr;
 }
 
-/* Inputs index, index + 1 and index + 2 are a quantised tensor, its scale and its zero point. */
+/* Dequantises the tensor at input `index`; inputs index + 1 and index + 2 are its scale and its zero point. */
 static Value *dequantised(Expand *expand, int index)
 {
     return expand3(expand, OP_onnx_DequantizeLinear, expand_in(expand, index), expand_in(expand, index + 1),
                    expand_in(expand, index + 2));
 }
 
-/* Inputs index and index + 1 are the result's scale and zero point. An omitted zero point is one of the type of input
- * `like`. */
+/* Quantises the result by the scale at input `index` and the zero point at index + 1. Without a zero point, the result
+ * has the type of input `like`. */
 static void give_quantised(Expand *expand, Value *value, int index, int like)
 {
     Value *zero = expand_in(expand, index + 1);
@@ -36,7 +36,7 @@ static bool is_single(const Value *value)
            (value->type.rank == 1 && extent_is_const(value->type.dim[0]) && value->type.dim[0].max == 1);
 }
 
-/* A vector over channels as it broadcasts to [batch][channels][spatial ...]. */
+/* Reshapes a vector over channels so that it broadcasts to [batch][channels][spatial ...]. */
 static Value *along_channels(Expand *expand, Value *value, int rank)
 {
     static const int64_t shape[MAX_RANK] = {-1, 1, 1, 1, 1, 1, 1, 1};
@@ -49,7 +49,8 @@ static Value *as_float(Expand *expand, Value *value)
     return expand_cast(expand, value, DTYPE_F32);
 }
 
-/* An integer sum times the scales of its factors, divided by the scale of the result (NULL: it stays a float). */
+/* An integer sum times the scales of its factors. It is divided by the result's scale, unless y is NULL: then the
+ * result is a float. */
 static Value *rescaled(Expand *expand, Value *sum, Value *a, Value *b, Value *y)
 {
     Value *scale = as_float(expand, a);
@@ -60,13 +61,14 @@ static Value *rescaled(Expand *expand, Value *sum, Value *a, Value *b, Value *y)
     return expand2(expand, OP_onnx_Mul, as_float(expand, sum), scale);
 }
 
-/* saturate(round(value) + zero point): the scale is in the value already. */
+/* Gives saturate(round(value) + zero point); the value is divided by the scale already. */
 static void give_rounded(Expand *expand, Value *value, Value *zero)
 {
     expand_give(expand, 0, expand3(expand, OP_onnx_QuantizeLinear, value, expand_number(expand, 1.0, DTYPE_F32), zero));
 }
 
-/* The product of the scales of inputs 1 and 4 over that of input 6, for each of `count` outputs; NULL: not constant. */
+/* For each of `count` outputs: the product of the scales at inputs 1 and 4, divided by that at input 6. NULL: a scale
+ * is not constant. */
 static Value *constant_scale(Expand *expand, int64_t count)
 {
     double *scale = arena_array(expand->model->arena, double, count + 1), x, y;
@@ -79,8 +81,8 @@ static Value *constant_scale(Expand *expand, int64_t count)
     return integer_scale(expand->graph, scale, count);
 }
 
-/* QLinearConv and QLinearMatMul with constant parameters as sums that round and store bytes themselves; `axis` of the
- * weights is that of the outputs. False: something is not constant. */
+/* QLinearConv and QLinearMatMul with constant parameters become sums that round and store bytes themselves. `axis`: the
+ * axis of outputs in the weights. Returns false if a parameter is not constant. */
 static bool give_sums(Expand *expand, OpKind op, int axis)
 {
     const Value *w = expand_in(expand, 3), *zero = expand_in(expand, 2);
@@ -119,7 +121,7 @@ int expand_qlinear_conv(Expand *expand)
     return 0;
 }
 
-/* Zero points and scales of rows are vectors over the second last axis. */
+/* Reshapes zero points or scales of rows to columns, so that they broadcast over the second last axis. */
 static Value *along_rows(Expand *expand, Value *value)
 {
     return !value || value->type.rank != 1 || is_single(value) ? value : expand_unsqueeze(expand, value, 1);
@@ -141,7 +143,7 @@ int expand_qlinear_matmul(Expand *expand)
 
 /* ------------------------------------------------------------------------------------------ com.microsoft: products */
 
-/* alpha * a' * b' + c, where c is an integer of the product's scale. */
+/* alpha * a' * b' + c, where a' and b' are dequantised and c is an integer at the product's scale. */
 int expand_qgemm(Expand *expand)
 {
     static const int64_t swap[] = {1, 0};
@@ -167,7 +169,7 @@ int expand_qgemm(Expand *expand)
     return 0;
 }
 
-/* Inputs: a, b, scales of a and b, zero points of a and b, bias. */
+/* Gives a float product. Inputs: a, b, scales of a and b, zero points of a and b, bias. */
 static void give_float_product(Expand *expand, Value *const *in)
 {
     Value *product[] = {in[0], in[1], in[4], in[5]}, *sum = expand_make(expand, OP_onnx_MatMulInteger, 4, product);
@@ -186,7 +188,7 @@ int expand_matmul_integer_to_float(Expand *expand)
     return 0;
 }
 
-/* Inputs: a, b, scale and zero point of b, bias; a is quantised by its own range. */
+/* Inputs: a, b, scale and zero point of b, bias. The range of a at run time decides its quantisation. */
 int expand_dynamic_quantize_matmul(Expand *expand)
 {
     Value *in[7] = {
@@ -199,7 +201,7 @@ int expand_dynamic_quantize_matmul(Expand *expand)
     return 0;
 }
 
-/* --------------------------------------------------------------------------- com.microsoft: float operators between */
+/* ----------------------------------------------- com.microsoft: float operators between dequantising and quantising */
 
 int expand_msft_dequantize(Expand *expand)
 {
@@ -267,7 +269,7 @@ int expand_qlinear_global_average_pool(Expand *expand)
     return expand_unary(expand, OP_onnx_GlobalAveragePool);
 }
 
-/* Before opset 13 Softmax joined all axes from `axis` on: the same for the last one. */
+/* Before opset 13, Softmax joined all axes from `axis` on. For the last axis that is the same as today. */
 int expand_qlinear_softmax(Expand *expand)
 {
     int     rank = expand_rank(expand_in(expand, 0));
@@ -280,7 +282,7 @@ int expand_qlinear_softmax(Expand *expand)
     return expand_unary(expand, OP_onnx_Softmax);
 }
 
-/* Inputs: the result's scale and zero point, then a tensor, its scale and its zero point for each part. */
+/* Inputs: scale and zero point of the result, then for each part a tensor, its scale and its zero point. */
 int expand_qlinear_concat(Expand *expand)
 {
     int     count = (expand->node->nin - 2) / 3;
@@ -294,7 +296,7 @@ int expand_qlinear_concat(Expand *expand)
     return 0;
 }
 
-/* All axes where `axes` is empty. */
+/* Reduces all axes if `axes` is empty. */
 int expand_qlinear_reduce_mean(Expand *expand)
 {
     int            count, keep = (int)node_int(expand->node, "keepdims", 1);

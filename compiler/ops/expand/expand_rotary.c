@@ -31,14 +31,14 @@ Value *expand_turned(Expand *expand, Value *x, Value *cosine, Value *sine, int64
     return 2 * half < size ? expand_concat(expand, out, expand_slice(expand, x, 3, 2 * half, size, 1), 3) : out;
 }
 
-/* Cosines or sines [batch][sequence][half], with an axis of 1 for the heads. */
+/* Cosines or sines, [batch][sequence][half], with an axis of 1 inserted for the heads. */
 static Value *angles(Expand *expand, Value *cache, Value *position, bool flat)
 {
     return expand_unsqueeze(expand, position ? expand_gather(expand, cache, position, 0) : cache, flat ? 2 : 1);
 }
 
-/* x is [batch][sequence][heads * size] (flat) or [batch][heads][sequence][size]; `position` NULL: the caches are by
- * place. */
+/* Gives the rotated input. It is [batch][sequence][heads * size] (flat) or [batch][heads][sequence][size]. position
+ * NULL: the caches have an entry for each place of the sequence instead of one for each position. */
 static int give_turned(Expand *expand, Value *cosine, Value *sine, Value *position, int64_t heads)
 {
     Value        *x = expand_in(expand, 0), *all, *out;
@@ -63,7 +63,8 @@ int expand_rotary(Expand *expand)
                        node_int(expand->node, "num_heads", 1));
 }
 
-/* Positions [batch][sequence], or one number: that of the first place of every sequence. */
+/* The positions: [batch][sequence], or [1][sequence] counted from one number, which is the first position of every
+ * sequence. */
 static Value *msft_positions(Expand *expand)
 {
     static const int64_t row[] = {1, -1};
@@ -75,8 +76,8 @@ static Value *msft_positions(Expand *expand)
     return expand_reshape(expand, expand2(expand, OP_onnx_Add, expand_range(expand, count), ids), row, 2);
 }
 
-/* The attributes `scale` and `is_packed_batching` have no effect in ONNX Runtime. Without a number of heads the caches
- * hold half a head. */
+/* com.microsoft's form. Its attributes `scale` and `is_packed_batching` have no effect in ONNX Runtime. Without
+ * rotary_embedding_dim, the caches have half the size of a head, which gives the number of heads. */
 int expand_msft_rotary(Expand *expand)
 {
     Value  *x = expand_in(expand, 0), *cosine = expand_in(expand, 2);

@@ -1,4 +1,4 @@
-/* expand_rules.h - prototypes of every rule that expand.def names, made from it so that none is kept by hand. */
+/* expand_rules.h - prototypes of all rules and tests that expand.def names, generated from it. */
 #ifndef OCC_OPS_EXPAND_EXPAND_RULES_H
 #define OCC_OPS_EXPAND_EXPAND_RULES_H
 
@@ -16,6 +16,6 @@
 #define EXPAND_HALF(domain, name)
 #include "ops/expand/expand.def"
 
-int expand_half(Expand *expand); /* expand_half.c: the rows of EXPAND_HALF */
+int expand_half(Expand *expand); /* in expand_half.c, for the rows of EXPAND_HALF */
 
 #endif

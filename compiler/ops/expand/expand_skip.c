@@ -1,4 +1,4 @@
-/* expand_skip.c - normalisations as transformers are exported: of a layer's result added to its input, and of
+/* expand_skip.c - normalisations as optimisers of transformers write them: of a sum with a skip connection, and of
  * embeddings. */
 #include "ops/expand/expand_rules.h"
 
@@ -7,7 +7,8 @@ static float epsilon_of(const Expand *expand, float otherwise)
     return node_float(expand->node, "epsilon", otherwise);
 }
 
-/* float16 and bfloat16 are added and normalised as floats: ONNX Runtime rounds the results once. */
+/* The value, or a half as a float. Sums and norms of halves are computed in float, and only the results are rounded, as
+ * in ONNX Runtime. */
 static Value *widened(Expand *expand, Value *value)
 {
     DType dtype = value->type.dtype;
@@ -15,7 +16,7 @@ static Value *widened(Expand *expand, Value *value)
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16 ? expand_cast(expand, value, DTYPE_F32) : value;
 }
 
-/* Output `index` in the element type of input `like`. */
+/* Gives output `index` in the type of `like` if that is a half, else as it is. */
 static void give_as(Expand *expand, int index, Value *value, const Value *like)
 {
     DType dtype = like->type.dtype;
@@ -27,7 +28,7 @@ static void give_as(Expand *expand, int index, Value *value, const Value *like)
 
 /* ------------------------------------------------------------------------------------------------- root mean square */
 
-/* One over the root mean square of axes axis..last. */
+/* One over the root mean square along axes axis..last. */
 static Value *inverse_root(Expand *expand, Value *x, int axis, float epsilon)
 {
     Value *mean = expand_reduce(expand, OP_onnx_ReduceMean, expand2(expand, OP_onnx_Mul, x, x), axis,
@@ -37,7 +38,7 @@ static Value *inverse_root(Expand *expand, Value *x, int axis, float epsilon)
     return expand1(expand, OP_onnx_Reciprocal, expand1(expand, OP_onnx_Sqrt, sum));
 }
 
-/* Input 1 is the scale; output 1 the inverse of the root that the rows are divided by. */
+/* Input 1 is the scale. Output 1 is the factor of each row: one over its root mean square. */
 int expand_simplified_layer_norm(Expand *expand)
 {
     Value *x = expand_in(expand, 0), *wide = widened(expand, x), *out;
@@ -55,7 +56,7 @@ int expand_simplified_layer_norm(Expand *expand)
 
 /* ------------------------------------------------------------------------------------------------------------- skip */
 
-/* x + skip, and the bias at input `index`: output 3. */
+/* x + skip + the bias at input `index`, if there is one. The sum is output 3, too. */
 static Value *skip_sum(Expand *expand, int index)
 {
     Value *x = expand_in(expand, 0), *bias = expand_in(expand, index), *sum = widened(expand, x);
@@ -67,7 +68,7 @@ static Value *skip_sum(Expand *expand, int index)
     return sum;
 }
 
-/* Inputs x, skip, scale, shift, bias; outputs the norm of the sum, its statistics, and the sum. */
+/* Inputs: x, skip, scale, shift, bias. Outputs: the norm of the sum, mean and inverse deviation, the sum. */
 int expand_skip_layer_norm(Expand *expand)
 {
     Value *sum = skip_sum(expand, 4), *shift = expand_in(expand, 3), *scale = widened(expand, expand_in(expand, 2)),
@@ -81,7 +82,7 @@ int expand_skip_layer_norm(Expand *expand)
     return 0;
 }
 
-/* Inputs x, skip, scale, bias. */
+/* Inputs: x, skip, scale, bias. */
 int expand_skip_simplified(Expand *expand)
 {
     Value *sum = skip_sum(expand, 3), *out;
@@ -97,7 +98,7 @@ int expand_skip_simplified(Expand *expand)
 
 /* ------------------------------------------------------------------------------------------------------- embeddings */
 
-/* Rows of the table of positions: those that position_ids name, or the first ones. */
+/* The position embeddings: the rows that position_ids names, or the first rows of the table. */
 static Value *positions(Expand *expand)
 {
     Value *table = expand_in(expand, 3), *ids = expand_in(expand, 8),
@@ -110,7 +111,7 @@ static Value *positions(Expand *expand)
     return expand_make(expand, OP_onnx_Slice, 4, in);
 }
 
-/* How many elements of each row of the mask are 1; without a mask 0. */
+/* The number of ones in each row of the mask; zeros if there is no mask. */
 static Value *mask_lengths(Expand *expand)
 {
     Value *mask = expand_in(expand, 7), *ids = expand_in(expand, 0), *count;

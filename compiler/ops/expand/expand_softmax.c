@@ -1,7 +1,7 @@
-/* expand_softmax.c - softmax and what is built on it. */
+/* expand_softmax.c - Softmax, LogSoftmax, Hardmax and losses. */
 #include "ops/expand/expand_rules.h"
 
-/* x minus its largest element, and the exponentials' sum: finite x cannot overflow. */
+/* x minus its largest element along the axis, so that the exponentials of finite x cannot overflow. */
 static Value *shifted(Expand *expand, Value *x, int axis)
 {
     return expand2(expand, OP_onnx_Sub, x, expand_reduce(expand, OP_onnx_ReduceMax, x, axis, axis, 1));
@@ -33,7 +33,7 @@ int expand_log_softmax(Expand *expand)
     return 0;
 }
 
-/* 1 at the first largest element: its position compared with a count along the axis. */
+/* 1 at the first largest element, else 0: compares a count along the axis with the position from ArgMax. */
 int expand_hardmax(Expand *expand)
 {
     Value  *x = expand_in(expand, 0), *best, *count;
@@ -64,7 +64,7 @@ typedef struct Loss {
     DType  dtype;
 } Loss;
 
-/* Loss per element into *each and what it weighs into *share; share NULL: 1 each. */
+/* *each: the loss of each element times its weight. *share: that weight; NULL: it is 1 for all. */
 static void weigh(Expand *expand, const Loss *loss, Value **each, Value **share)
 {
     const Attr *ignore = node_attr(expand->node, "ignore_index");
@@ -75,7 +75,7 @@ static void weigh(Expand *expand, const Loss *loss, Value **each, Value **share)
         Value *none = expand_number(expand, 0, target->type.dtype),
               *index = expand_number(expand, (double)ignore->i, target->type.dtype);
         skip = expand2(expand, OP_onnx_Equal, target, index);
-        target = expand3(expand, OP_onnx_Where, skip, none, target); /* what is skipped need not be a class */
+        target = expand3(expand, OP_onnx_Where, skip, none, target); /* an ignored target need not be a class */
     }
     *each = expand2(expand, OP_onnx_GatherElements, loss->input, expand_unsqueeze(expand, target, 1));
     node_set_int(expand->last, "axis", 1);

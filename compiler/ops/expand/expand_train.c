@@ -1,4 +1,5 @@
-/* expand_train.c - one step of the optimisers: (rate, count, tensors, gradients, states) to (tensors, states). */
+/* expand_train.c - one step of an optimiser: from rate, count, tensors, gradients and states to new tensors and
+ * states. */
 #include "ops/expand/expand_rules.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ static Value *blend(Expand *expand, Value *x, double a, Value *y, double b, DTyp
     return expand2(expand, OP_onnx_Add, x, times(expand, y, b, dtype));
 }
 
-/* The gradient with that of the penalty on large weights. */
+/* The gradient of the loss with a penalty on large weights: gradient + norm_coefficient * x. */
 static Value *regularized(Expand *expand, Value *x, Value *gradient, DType dtype)
 {
     return expand2(expand, OP_onnx_Add, times(expand, x, real(expand, "norm_coefficient", 0.0), dtype), gradient);
@@ -35,7 +36,8 @@ static Value *deviation(Expand *expand, Value *square, DType dtype)
     return expand2(expand, OP_onnx_Add, root, expand_number(expand, real(expand, "epsilon", 1e-6), dtype));
 }
 
-/* Tensors in hand: how many there are, for `lists` lists of them after rate and count. */
+/* Returns how many tensors the node updates. Behind rate and count, its inputs are `lists` lists with one entry for
+ * each tensor. -1 with a message: the number of inputs does not fit. */
 static int tensors(Expand *expand, int lists)
 {
     int n = (expand->node->nin - 2) / lists;
@@ -74,7 +76,7 @@ int expand_adagrad(Expand *expand)
     return 0;
 }
 
-/* sqrt(1 - beta^t) / (1 - alpha^t) from the first step on, 1 before. */
+/* The correction of Adam's running means at step t: sqrt(1 - beta^t) / (1 - alpha^t), but 1 for t = 0. */
 static Value *bias_correction(Expand *expand, double alpha, double beta, DType dtype)
 {
     Value *t = expand_cast(expand, expand_in(expand, 1), dtype), *one = expand_number(expand, 1, dtype), *up, *down,
