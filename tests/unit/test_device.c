@@ -160,33 +160,86 @@ static void both_sides_read_what_was_written(void **state)
     assert_true(copies > 1000 && waits > 1000);
 }
 
-/* A wait that is dropped is found, unless the copies that it is for touch other bytes than the step does. */
+/* Whether two operands share bytes of pinned memory, where every buffer begins at byte 0. */
+static bool share_pinned_bytes(const Program *p, const Operand *a, const Operand *b)
+{
+    return buffer_memory(p, a->buffer) == MEMORY_PINNED && buffer_memory(p, b->buffer) == MEMORY_PINNED &&
+           a->offset.max < b->offset.max + b->dim[0].max && b->offset.max < a->offset.max + a->dim[0].max;
+}
+
+static bool steps_share_pinned_bytes(const Program *p, const Step *a, const Step *b)
+{
+    for (int i = 0; i < a->noperand; i++)
+        for (int k = 0; k < b->noperand; k++)
+            if (share_pinned_bytes(p, &a->operand[i], &b->operand[k]))
+                return true;
+    return false;
+}
+
+/* Whether on one path a step of the host touches bytes of a copy that the stream may not have made yet. */
+static bool is_hurt_on_path(const Program *p, uint64_t seed)
+{
+    static Trace trace;
+    Random       random = {seed};
+    int          first = 0; /* step of the trace since which nothing waited */
+
+    trace.length = 0;
+    random_path(p, &random, (Range){0, p->nstep}, &trace);
+    for (int t = 0; t < trace.length; t++) {
+        const Step *step = &p->step[trace.step[t]];
+
+        if (step_on_device(step) || step_is_transfer(p, step))
+            continue;
+        first = step->waits ? t : first;
+        for (int i = first; i < t; i++)
+            if (step_is_transfer(p, &p->step[trace.step[i]]) &&
+                steps_share_pinned_bytes(p, &p->step[trace.step[i]], step))
+                return true;
+    }
+    return false;
+}
+
+static bool is_hurt(const Program *p)
+{
+    enum { PATHS = 400 };
+
+    for (uint64_t seed = 0; seed < PATHS; seed++)
+        if (is_hurt_on_path(p, 1000003u * seed + 17u))
+            return true;
+    return false;
+}
+
+/* A wait that is dropped is refused if and only if some path is hurt. A wait is for all copies that are in the stream;
+ * a few of them touch other bytes than the step does, and these waits can be spared. */
 static void a_dropped_wait_is_refused(void **state)
 {
     World *w = *state;
     Random random = {6};
-    int    refused = 0, dropped = 0;
+    int    refused = 0, harmless = 0;
 
     for (int round = 0; round < 500; round++) {
         Plan plan;
 
         random_device_program(w, &random);
         plan = finish(w);
-        for (int b = 0; b < w->program->nbuffer; b++) /* all on the same bytes: no wait is for nothing */
+        for (int b = 0; b < w->program->nbuffer; b++) /* all at byte 0: most waits are needed */
             plan.offset[b] = 0;
         for (int s = 0; s < w->program->nstep; s++) {
             Diag unheard = {.arena = w->arena};
+            bool hurt;
 
             if (!w->program->step[s].waits)
                 continue;
             w->program->step[s].waits = false;
-            dropped++;
-            refused += program_recheck_device(w->program, &plan, &unheard) < 0;
+            hurt = is_hurt(w->program);
+            assert_int_equal(program_recheck_device(w->program, &plan, &unheard), hurt ? -1 : 0);
+            refused += hurt;
+            harmless += !hurt;
             w->program->step[s].waits = true;
         }
     }
-    print_message("%d of %d dropped waits refused\n", refused, dropped);
-    assert_true(dropped > 500 && refused * 100 >= dropped * 99);
+    print_message("%d dropped waits refused, %d are harmless\n", refused, harmless);
+    assert_true(refused > 500 && harmless * 100 <= refused);
 }
 
 static void an_operand_out_of_reach_is_refused(void **state)
