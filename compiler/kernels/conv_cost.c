@@ -19,18 +19,18 @@ enum {
 
 #define WIDENING 0.75 /* widening one weight to a pair of 16 bits takes as long as so many products */
 
-/* false: an extent is known only while running. */
+/* Copies the largest extents; false: one is known only while running. */
 static bool copy_ints(int64_t *to, const Step *step, const char *name, int first, int count)
 {
     int           all;
     const Extent *list = step_extents_of(step, name, &all);
+    bool          known = true;
 
     for (int i = 0; i < count; i++) {
         to[i] = list ? list[first + i].max : 1;
-        if (list && !extent_is_const(list[first + i]))
-            return false;
+        known = known && (!list || extent_is_const(list[first + i]));
     }
-    return true;
+    return known;
 }
 
 /* Reads the fields that all kernels over windows have. */

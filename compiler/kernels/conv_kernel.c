@@ -122,13 +122,13 @@ static bool is_flat(const Step *step, const Geometry *g)
 }
 
 /* Whether the kernel makes all rows in one go, with weights small enough to be read again for every block. */
-static bool can_make_small_rows(const Step *step, int64_t pixels)
+static bool can_make_small_rows(const Program *program, const Step *step, int64_t pixels)
 {
     enum { MOST_WEIGHTS = 160 * 1024 }; /* floats that stay in the cache */
     Geometry g;
     int64_t  kernel[3];
 
-    return window_geometry(step, &g) && !g.block && step_constants(step, "kernel", 3, kernel) &&
+    return window_geometry(program, step, &g) && !g.block && step_constants(step, "kernel", 3, kernel) &&
            kernel[0] * kernel[1] * kernel[2] * g.xdim[CHANNELS] * g.ydim[CHANNELS] <= MOST_WEIGHTS &&
            g.ydim[HEIGHT] * g.ydim[WIDTH] >= pixels;
 }
@@ -146,17 +146,17 @@ static void cut_rows(const Step *step, Geometry *g, int64_t width)
     tiles_set(step, "ystride", g->ystride, AXES);
 }
 
-static void small_rows_of_conv(Step *step, BlockSize size)
+static void small_rows_of_conv(const Program *program, Step *step, BlockSize size)
 {
     Geometry g;
     int64_t  tile[3], pixels, width;
 
-    window_geometry(step, &g);
+    window_geometry(program, step, &g);
     pixels = g.ydim[HEIGHT] * g.ydim[WIDTH];
     width = size.bytes / (g.ydim[CHANNELS] * (int64_t)sizeof(float));
     step_constants(step, "tile", 3, tile);
     width = int_min(int_max(width, size.pixels), pixels);
-    if (is_flat(step, &g)) {
+    if (!g.is_bound && is_flat(step, &g)) {
         while (pixels % width)
             width--;
         cut_rows(step, &g, width);

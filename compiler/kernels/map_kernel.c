@@ -1,4 +1,5 @@
 /* map_kernel.c - elementwise expressions and copies from strides to strides. */
+#include "graph/extent_walk.h"
 #include "kernels/record.h"
 #include "program/safe_distance.h"
 #include "program/operand.h"
@@ -72,23 +73,74 @@ static double operations_copy(const Core *core, const Step *step)
     return moves_lines(step) ? 0.0 : 6.0 * step_results(step);
 }
 
+/* The extents of a copy in a walk: first those of its axes, then the strides of y and of x. */
+typedef struct CopyAxes {
+    int    rank;
+    Extent extent[3 * DISTANCE_AXES];
+} CopyAxes;
+
+/* Reads the axes. A run with fewer indices along the outermost axis does the same as one with more up to its last, so
+ * that axis is as long as it can be. */
+static bool read_axes(const Step *step, CopyAxes *axes)
+{
+    static const char *const list[] = {"dim", "ystride", "xstride"};
+    int                      count, outer = 0;
+
+    axes->rank = step_argument(step, "dim")->count;
+    if (axes->rank > DISTANCE_AXES)
+        return false;
+    for (int i = 0; i < 3; i++) {
+        const Extent *from = step_extents_of(step, list[i], &count);
+
+        if (count != axes->rank)
+            return false;
+        for (int k = 0; k < count; k++)
+            axes->extent[i * axes->rank + k] = from[k];
+    }
+    while (outer < axes->rank - 1 && extent_is(axes->extent[outer], 1))
+        outer++;
+    axes->extent[outer] = extent_const(axes->extent[outer].max);
+    return true;
+}
+
+/* The greatest safe distance of all sizes that a run may bring. */
+static int64_t distance_at_bounds(const Program *program, const CopyAxes *axes)
+{
+    enum { MOST_SIZES = 8192, MOST_ROWS = 1 << 20 };
+    int64_t value[3 * DISTANCE_AXES], *ystride = value + axes->rank, *xstride = ystride + axes->rank, sizes = 1,
+                                      greatest = 0;
+    ExtentWalk walk;
+
+    if (!extent_walk_begin(&walk, program->model, program->arena, axes->extent, 3 * axes->rank, MOST_SIZES))
+        return INT64_MAX;
+    sizes = extent_walk_count(&walk);
+    while (extent_walk_next(&walk)) {
+        int64_t distance = 0;
+        bool    is_empty = false;
+
+        for (int i = 0; i < 3 * axes->rank; i++)
+            value[i] = extent_walk_value(&walk, axes->extent[i]);
+        for (int i = 0; i < axes->rank; i++)
+            is_empty = is_empty || value[i] < 1;
+        if (!is_empty)
+            distance = distance_of_copy(axes->rank, value, ystride, xstride, sizes > 1 ? MOST_ROWS / sizes : 0);
+        greatest = distance > greatest ? distance : greatest;
+    }
+    return greatest;
+}
+
 /* y may follow x: a copy moves elements from strides to strides. */
 static bool follow_copy(const Program *program, const Step *step, Follow *follow)
 {
-    const Arg *dim;
-    int64_t    extent[DISTANCE_AXES], ystride[DISTANCE_AXES], xstride[DISTANCE_AXES];
+    ArenaMark mark = arena_mark(program->arena);
+    CopyAxes  axes;
 
-    (void)program;
-    dim = step_argument(step, "dim");
-    if (dim->count > DISTANCE_AXES)
-        return false;
     follow->to = &step->operand[0];
     follow->from = &step->operand[1];
-    if (follow->from->dtype != follow->to->dtype || follow->from->buffer < 0 || !operand_is_static(follow->from) ||
-        !operand_is_static(follow->to) || !step_constants(step, "dim", dim->count, extent) ||
-        !step_constants(step, "ystride", dim->count, ystride) || !step_constants(step, "xstride", dim->count, xstride))
+    if (follow->from->dtype != follow->to->dtype || follow->from->buffer < 0 || !read_axes(step, &axes))
         return false;
-    follow->distance = distance_of_copy(dim->count, extent, ystride, xstride);
+    follow->distance = distance_at_bounds(program, &axes);
+    arena_release(program->arena, mark);
     return follow->distance < INT64_MAX / 16;
 }
 

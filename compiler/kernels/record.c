@@ -60,7 +60,7 @@ bool step_pair(const Program *program, const Step *step, const Operand **x, cons
         if (k > 0 && step->operand[k].buffer == (*x)->buffer)
             return false;
     }
-    return *y && (*x)->buffer >= 0 && (*x)->dtype == (*y)->dtype && operand_is_static(*x) && operand_is_static(*y);
+    return *y && (*x)->buffer >= 0 && (*x)->dtype == (*y)->dtype;
 }
 
 double step_results(const Step *step)

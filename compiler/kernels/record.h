@@ -60,8 +60,9 @@ enum { MAX_LINES = 3 }; /* the list ends with NULL where it is shorter */
 /* Smaller tiles: small rows let the result follow its input at a smaller distance, small scratch takes less memory.
  * NULL: the kernel has no such tiles. */
 typedef struct TileRule {
-    bool (*can_make_small_rows)(const Step *step, int64_t pixels); /* of at least so many pixels each */
-    void (*small_rows)(Step *step, BlockSize size);
+    bool (*can_make_small_rows)(const Program *program, const Step *step,
+                                int64_t pixels); /* of at least so many pixels each */
+    void (*small_rows)(const Program *program, Step *step, BlockSize size);
     void (*small_scratch)(Program *program, Step *step);
 } TileRule;
 

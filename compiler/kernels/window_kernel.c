@@ -1,5 +1,6 @@
 /* window_kernel.c - cuts of images: along images, rows, or channels of the result. */
 #include "kernels/window_kernel.h"
+#include "graph/extent_walk.h"
 #include "program/safe_distance.h"
 #include "program/operand.h"
 #include "support/int.h"
@@ -113,20 +114,46 @@ double window_work(const Step *step)
 
 /* -------------------------------------------------------------------------------------------------- following */
 
-bool window_geometry(const Step *step, Geometry *g)
+/* Reads a list of extents at their largest; false: another number of them, or one may be negative. */
+static bool read_extents(const Program *program, const Step *step, const char *name, int64_t *value, bool *is_bound)
 {
-    int64_t groups, tile[3];
+    int           count;
+    const Extent *list = step_extents_of(step, name, &count);
 
-    if (!step_constants(step, "xdim", AXES, g->xdim) || !step_constants(step, "xstride", AXES, g->xstride) ||
-        !step_constants(step, "ydim", AXES, g->ydim) || !step_constants(step, "ystride", AXES, g->ystride) ||
-        !step_constants(step, "stride", 3, g->stride) || !step_constants(step, "pad", 3, g->pad))
+    if (!list || count != AXES)
         return false;
-    if (g->ydim[BATCH] != 1 || g->ydim[DEPTH] != 1 || g->xdim[DEPTH] != 1 ||
-        (step_constants(step, "groups", 1, &groups) && groups != 1))
-        return false;
-    for (int i = 0; i < AXES; i++)
-        if (g->xstride[i] < 0 || g->ystride[i] < 0)
+    for (int i = 0; i < AXES; i++) {
+        if (extent_min(program->model, list[i]) < 0)
             return false;
+        value[i] = list[i].max;
+        *is_bound |= !extent_is_const(list[i]);
+    }
+    return true;
+}
+
+/* Whether there is one image, without depth or groups. */
+static bool is_flat_image(const Step *step)
+{
+    int           count;
+    int64_t       groups;
+    const Extent *x = step_extents_of(step, "xdim", &count), *y = step_extents_of(step, "ydim", &count);
+
+    return extent_is(y[BATCH], 1) && extent_is(y[DEPTH], 1) && extent_is(x[DEPTH], 1) && extent_is_const(x[CHANNELS]) &&
+           extent_is_const(y[CHANNELS]) && !(step_constants(step, "groups", 1, &groups) && groups != 1);
+}
+
+bool window_geometry(const Program *program, const Step *step, Geometry *g)
+{
+    int64_t tile[3];
+
+    g->is_bound = false;
+    if (!read_extents(program, step, "xdim", g->xdim, &g->is_bound) ||
+        !read_extents(program, step, "xstride", g->xstride, &g->is_bound) ||
+        !read_extents(program, step, "ydim", g->ydim, &g->is_bound) ||
+        !read_extents(program, step, "ystride", g->ystride, &g->is_bound) ||
+        !step_constants(step, "stride", 3, g->stride) || !step_constants(step, "pad", 3, g->pad) ||
+        !is_flat_image(step))
+        return false;
     g->block = 1;
     g->tile = step->kernel->record->columns;
     if (step_argument(step, "tile")) {
@@ -136,6 +163,49 @@ bool window_geometry(const Step *step, Geometry *g)
         g->tile = 0;
     }
     return true;
+}
+
+/* The extents that a safe distance depends on beside the numbers of rows, and where a geometry holds them. */
+static int distance_extents(const Step *step, Geometry *g, Extent *extent, int64_t **place)
+{
+    int           count, n = 0;
+    const Extent *xdim = step_extents_of(step, "xdim", &count), *xstride = step_extents_of(step, "xstride", &count);
+    const Extent *ydim = step_extents_of(step, "ydim", &count), *ystride = step_extents_of(step, "ystride", &count);
+
+    for (int axis = HEIGHT; axis <= WIDTH; axis++) {
+        extent[n] = xstride[axis];
+        place[n++] = &g->xstride[axis];
+        extent[n] = ystride[axis];
+        place[n++] = &g->ystride[axis];
+    }
+    extent[n] = xdim[WIDTH];
+    place[n++] = &g->xdim[WIDTH];
+    extent[n] = ydim[WIDTH];
+    place[n++] = &g->ydim[WIDTH];
+    extent[n] = g->ydim[CHANNELS] > 1 ? ystride[CHANNELS] : extent_const(0);
+    place[n++] = &g->ystride[CHANNELS];
+    return n;
+}
+
+int64_t window_distance(const Program *program, const Step *step, const Geometry *g,
+                        int64_t (*distance)(const Step *step, const Geometry *g))
+{
+    enum { MOST_WIDTHS = 8192, EXTENTS = 7 };
+    Extent     extent[EXTENTS];
+    Geometry   at = *g;
+    int64_t   *place[EXTENTS], greatest = INT64_MAX;
+    int        count = distance_extents(step, &at, extent, place);
+    ArenaMark  mark = arena_mark(program->arena);
+    ExtentWalk walk;
+
+    if (extent_walk_begin(&walk, program->model, program->arena, extent, count, MOST_WIDTHS))
+        for (greatest = 0; extent_walk_next(&walk);) {
+            for (int i = 0; i < count; i++)
+                *place[i] = extent_walk_value(&walk, extent[i]);
+            greatest = int_max(greatest, distance(step, &at));
+        }
+    arena_release(program->arena, mark);
+    return greatest;
 }
 
 static RowWalk walk_of(const Geometry *g)
@@ -158,14 +228,22 @@ static RowWalk walk_of(const Geometry *g)
     return walk;
 }
 
+/* Where extents are known while running, the last element of a block is not written last (conv_f32.c takes edges behind
+ * the interior), so one element more. More rows only add reads and writes, at the same places. */
+static int64_t distance_of_window(const Step *step, const Geometry *g)
+{
+    RowWalk walk = walk_of(g);
+
+    (void)step;
+    return distance_of_rows(&walk) + g->is_bound;
+}
+
 bool window_follow(const Program *program, const Step *step, Follow *follow)
 {
     Geometry g;
-    RowWalk  walk;
 
-    if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(step, &g) || g.block < 1)
+    if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(program, step, &g) || g.block < 1)
         return false;
-    walk = walk_of(&g);
-    follow->distance = distance_of_rows(&walk);
-    return true;
+    follow->distance = window_distance(program, step, &g, distance_of_window);
+    return follow->distance < INT64_MAX;
 }

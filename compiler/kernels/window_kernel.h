@@ -12,10 +12,16 @@ typedef struct Geometry {
     int64_t xdim[AXES], xstride[AXES], ydim[AXES], ystride[AXES];
     int64_t stride[3], pad[3];
     int64_t block, tile; /* rows made together, 0: all; pixels of a row, 0: all */
+    bool    is_bound;    /* the extents and strides are the largest of those that a run may bring */
 } Geometry;
 
-/* One image without depth or groups, of constant extents, all strides rising; else false. */
-bool window_geometry(const Step *step, Geometry *geometry);
+/* One image without depth or groups, all strides rising, padding that is constant; else false. */
+bool window_geometry(const Program *program, const Step *step, Geometry *geometry);
+
+/* The greatest distance(step, g) over all heights and widths that a run may bring; `distance` must not fall when there
+ * are more rows. INT64_MAX where there are too many widths to try. */
+int64_t window_distance(const Program *program, const Step *step, const Geometry *geometry,
+                        int64_t (*distance)(const Step *step, const Geometry *g));
 
 /* y may follow its first operand through the same memory: rows of y are made in rising order, tile[1] at a time (0:
  * all), or, without that argument, at most KernelRecord.columns pixels of a row at a time. While these are made, only

@@ -2,8 +2,8 @@
 #include "kernels/conv_cost.h"
 #include "kernels/tiles.h"
 #include "kernels/window_kernel.h"
-#include "program/safe_distance.h"
 #include "program/operand.h"
+#include "program/safe_distance.h"
 #include "support/int.h"
 
 enum {
@@ -64,27 +64,32 @@ static double time_bytes(const Core *core, const Step *step)
     return cost_winograd_q(core, &shape, step_value(step, "m", 0), step_value(step, "group", 0));
 }
 
+static int64_t distance_of_tiles(const Step *step, const Geometry *g)
+{
+    GroupWalk walk = {.rows = g->ydim[HEIGHT],
+                      .columns = g->ydim[WIDTH],
+                      .side = step_value(step, "m", 0),
+                      .group = step_value(step, "group", 0),
+                      .top = g->pad[1],
+                      .left = g->pad[2],
+                      .xrow = g->xstride[HEIGHT],
+                      .yrow = g->ystride[HEIGHT],
+                      .xcolumn = g->xstride[WIDTH],
+                      .ycolumn = g->ystride[WIDTH],
+                      .ytail = (g->ydim[CHANNELS] - 1) * g->ystride[CHANNELS] + 1};
+
+    return distance_of_groups(&walk);
+}
+
 /* y may follow its first operand: the kernel makes tiles of m x m pixels of one image in rising order, `group` at a
  * time, and reads all that a group needs (3 x 3 taps, stride 1) before it writes any of them. */
 static bool follow_groups(const Program *program, const Step *step, Follow *follow)
 {
-    Geometry  g;
-    GroupWalk walk;
+    Geometry g;
 
-    if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(step, &g))
+    if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(program, step, &g))
         return false;
-    walk = (GroupWalk){.rows = g.ydim[HEIGHT],
-                       .columns = g.ydim[WIDTH],
-                       .side = step_value(step, "m", 0),
-                       .group = step_value(step, "group", 0),
-                       .top = g.pad[1],
-                       .left = g.pad[2],
-                       .xrow = g.xstride[HEIGHT],
-                       .yrow = g.ystride[HEIGHT],
-                       .xcolumn = g.xstride[WIDTH],
-                       .ycolumn = g.ystride[WIDTH],
-                       .ytail = (g.ydim[CHANNELS] - 1) * g.ystride[CHANNELS] + 1};
-    follow->distance = distance_of_groups(&walk);
+    follow->distance = window_distance(program, step, &g, distance_of_tiles);
     return follow->distance < INT64_MAX;
 }
 
@@ -120,8 +125,7 @@ static void small_scratch_of_winograd(Program *program, Step *step)
     ConvShape s;
     int64_t   m = step_value(step, "m", 0), group = step_value(step, "group", 0), elements, few;
 
-    if (!conv_shape_read(step, &s))
-        return;
+    conv_shape_read(step, &s); /* of the largest extents */
     few =
         few_tiles(int_ceil_div(s.out[1], m) * int_ceil_div(s.out[2], m), program->buffer[step->operand[1].buffer].size);
     if (group <= few)

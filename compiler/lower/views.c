@@ -106,8 +106,13 @@ void axes_by_stride(int n, Extent *const *list, int count)
             }
 }
 
-/* Axes are matched from the left in the smallest groups of equal product (numpy's rule for reshaping without a
- * copy). */
+static bool is_less(Model *model, Extent a, Extent b)
+{
+    return extent_is(extent_op(model, EXPR_LT, a, b), 1);
+}
+
+/* Axes are matched from the left in the smallest groups of equal product (numpy's rule for reshaping without a copy).
+ * Of run-time extents the smaller product must be known: h < 2h, so h takes the next axis, which should have 2. */
 bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Operand *out)
 {
     Model  *model = lower->model;
@@ -142,11 +147,9 @@ bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Opera
         int    b = a + 1, d = c + 1;
 
         while (!extent_same(left, right)) {
-            if (!extent_is_const(left) || !extent_is_const(right))
-                return false;
-            if (left.max < right.max && b < x.rank)
+            if (b < x.rank && is_less(model, left, right))
                 left = extent_op(model, EXPR_MUL, left, x.dim[b++]);
-            else if (left.max > right.max && d < rank)
+            else if (d < rank && is_less(model, right, left))
                 right = extent_op(model, EXPR_MUL, right, y.dim[d++]);
             else
                 return false;

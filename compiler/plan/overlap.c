@@ -16,7 +16,8 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *d
 
     if (program->no_overlap || step->kind != STEP_KERNEL || !step->noperand || step->slices > 1 ||
         !step_code(program, step)->by_rows || !step->kernel->record->follow ||
-        !step->kernel->record->follow(program, step, &f))
+        !step->kernel->record->follow(program, step, &f) || !extent_is_const(f.from->offset) ||
+        !extent_is_const(f.to->offset))
         return false;
     *x = f.from->buffer;
     *y = f.to->buffer;
@@ -33,7 +34,7 @@ static bool can_make_small_rows(const Program *program, const Step *step)
 
     return !program->no_overlap && step->slices < 2 && step_code(program, step)->by_rows &&
            step->kernel->record->tiles.can_make_small_rows && step_pair(program, step, &x, &y) &&
-           step->kernel->record->tiles.can_make_small_rows(step, 2 * coarse.pixels);
+           step->kernel->record->tiles.can_make_small_rows(program, step, 2 * coarse.pixels);
 }
 
 /* Whether the step's input dies at the step, so that the result could follow it. */
@@ -68,9 +69,9 @@ void program_use_smaller_tiles(Program *program, int io_arena, int64_t above)
             continue;
         rule = &step->kernel->record->tiles;
         if (can_make_small_rows(program, step) && (above == EVERY_STEP || wants_small_rows(program, s))) {
-            rule->small_rows(program_own_step(program, s), coarse);
+            rule->small_rows(program, program_own_step(program, s), coarse);
             if (above == EVERY_STEP || live[s] - joint_bytes(program, s) > above)
-                rule->small_rows(&program->step[s], fine);
+                rule->small_rows(program, &program->step[s], fine);
         } else if (rule->small_scratch)
             rule->small_scratch(program, program_own_step(program, s));
     }

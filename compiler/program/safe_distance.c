@@ -108,11 +108,12 @@ static int64_t distance_among_rows(int rank, const int64_t *dim, const int64_t *
     return distance;
 }
 
-int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride)
+int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride, int64_t most)
 {
     int64_t end = 1, rows = 1, distance, steps;
     int     outer = 0;
 
+    most = most ? most : MOST_ROWS;
     while (outer < rank - 1 && dim[outer] <= 1)
         outer++;
     if (rank < 1 || rank - outer > DISTANCE_AXES || dim[outer] < 1)
@@ -121,7 +122,7 @@ int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, c
         if (dim[i] < 1 || xstride[i] < 0 || ystride[i] < 0)
             return INT64_MAX;
         end += i > outer ? (dim[i] - 1) * ystride[i] : 0;
-        rows *= i > outer && i < rank - 1 && rows <= MOST_ROWS ? dim[i] : 1;
+        rows *= i > outer && i < rank - 1 && rows <= most ? dim[i] : 1;
     }
     if (outer == rank - 1)
         return distance_among_rows(1, dim + outer, ystride + outer, xstride + outer, 1);
@@ -129,11 +130,11 @@ int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, c
         if (xstride[i] == 1 && xstride[rank - 1] != 1 && dim[i] > 1) { /* two axes are walked in blocks */
             if (i == outer)
                 return INT64_MAX;
-            rows = MOST_ROWS + 1;
+            rows = most + 1;
         }
-    distance = rows > MOST_ROWS ? end - 1
-                                : distance_among_rows(rank - outer - 1, dim + outer + 1, ystride + outer + 1,
-                                                      xstride + outer + 1, rows);
+    distance = rows > most ? end - 1
+                           : distance_among_rows(rank - outer - 1, dim + outer + 1, ystride + outer + 1,
+                                                 xstride + outer + 1, rows);
     distance = end - xstride[outer] > distance ? end - xstride[outer]
                                                : distance; /* the first element that the next index reads */
     steps = ystride[outer] > xstride[outer] ? dim[outer] - 1 : 0;

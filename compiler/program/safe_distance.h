@@ -30,9 +30,9 @@ enum { DISTANCE_AXES = 16 }; /* of a copy */
 
 /* The safe distance of a copy of `rank` axes (codegen_templates/c/copy.c), whose outermost axis of more than one index
  * is walked in rising order. It is exact where the others are walked row by row, and at most one index of it too large
- * where two of them are walked in blocks. INT64_MAX where none is known, and for more than DISTANCE_AXES axes. Strides
- * in elements. O(rows of one index). */
-int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride);
+ * where two of them are walked in blocks, or where it has more than `most` rows (0: 65,536). INT64_MAX where none is
+ * known, and for more than DISTANCE_AXES axes. Strides in elements. O(rows of one index). */
+int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride, int64_t most);
 
 /* A kernel that makes square tiles of the result in rising order, row of tiles by row of tiles, `group` tiles at a
  * time. It reads the input of the whole group, from the row and column of its first tap on, before it writes any pixel

@@ -296,7 +296,7 @@ static int check_copy(uint64_t *seed)
     }
     ny = stride_along(ystride, dim, forward, rank, test_pick(seed, 0, 1) * 3);
     nx = stride_along(xstride, dim, order, rank, test_pick(seed, 0, 1) * 3);
-    distance = distance_of_copy(rank, dim, ystride, xstride);
+    distance = distance_of_copy(rank, dim, ystride, xstride, 0);
     if (distance >= ny)
         return 0;
     size = ny > distance + nx ? ny : distance + nx;

@@ -20,6 +20,7 @@ from attribute_cases import ATTRIBUTES  # noqa: E402
 from cast_cases import CASTS          # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from empty_cases import EMPTY         # noqa: E402
+from extent_cases import EXTENTS      # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
 from geometry_cases import GEOMETRY  # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
@@ -69,7 +70,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
-             MSFT + GEOMETRY)
+             MSFT + GEOMETRY + EXTENTS)
     found += RESIZE + ATTRIBUTES + TOKENS
     found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS
     for case in found:

@@ -1,0 +1,93 @@
+"""Memory of networks whose height and width are known only while running: chains whose results follow their inputs through
+the same memory, strips of rows whose count is known while running, at the least and the most of each extent and two sizes
+between."""
+
+import numpy as np
+
+from geometry_cases import Net, case, numbers
+
+
+def conv(net, x, inputs, outputs, k=3, stride=1, group=1, relu=True, pads=None, dilation=1):
+    w = numbers([outputs, inputs // group, k, k]) / np.float32(np.sqrt(inputs // group * k * k))
+    y = net.add("Conv", x, w, numbers([outputs]), strides=[stride] * 2, pads=pads or [k // 2 * dilation] * 4, group=group,
+                dilations=[dilation] * 2)
+    return net.add("Relu", y) if relu else y
+
+
+def mobile(net, x):
+    """Blocks of a narrow, a wide and a depthwise layer, as in MobileNetV2."""
+    x = conv(net, x, 3, 8, stride=2)
+    for inputs, outputs, stride in ((8, 12, 2), (12, 12, 1), (12, 16, 2), (16, 16, 1)):
+        y = conv(net, x, inputs, 6 * inputs, k=1)
+        y = conv(net, y, 6 * inputs, 6 * inputs, stride=stride, group=6 * inputs)
+        y = conv(net, y, 6 * inputs, outputs, k=1, relu=False)
+        x = net.add("Add", x, y) if inputs == outputs else y
+    return x
+
+
+def plain(net, x):
+    """Convolutions and pools in a row, as in VGG."""
+    x = conv(net, conv(net, x, 3, 16), 16, 16)
+    x = net.add("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    x = conv(net, conv(net, x, 16, 24), 24, 24, k=5)
+    x = net.add("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    return conv(net, x, 24, 8, k=1)
+
+
+def residual(net, x):
+    x = conv(net, x, 3, 16, k=7, stride=2)
+    x = net.add("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    for stride in (1, 2):
+        y = conv(net, conv(net, x, 16, 16, stride=stride), 16, 16, relu=False)
+        x = net.add("Relu", net.add("Add", y, conv(net, x, 16, 16, k=1, stride=stride, relu=False)))
+    return x
+
+
+def raised(net, x):
+    """Larger images from smaller ones, as in super-resolution."""
+    x = conv(net, x, 3, 16)
+    x = net.add("Add", x, conv(net, conv(net, x, 16, 16), 16, 16, relu=False))
+    for mode in ("CRD", "DCR"):
+        x = net.add("Relu", net.add("DepthToSpace", conv(net, x, 16, 64, relu=False), blocksize=2, mode=mode))
+    return net.add("Tanh", conv(net, x, 16, 3, k=5, relu=False))
+
+
+def dense(net, x):
+    """Each layer reads what all layers before it made."""
+    x = conv(net, x, 3, 8)
+    for n in range(3):
+        x = net.add("Concat", x, conv(net, conv(net, x, 8 + 8 * n, 16, k=1), 16, 8, relu=False), axis=1)
+    return net.add("AveragePool", conv(net, x, 32, 16, k=1), kernel_shape=[2, 2], strides=[2, 2])
+
+
+def odd(net, x):
+    """Windows without padding, with padding on one side, dilated, and of two rows and columns."""
+    x = conv(net, x, 3, 8, k=2, pads=[1, 1, 0, 0])
+    x = conv(net, x, 8, 24, k=3, dilation=2)
+    x = conv(net, x, 24, 8, k=2, pads=[0, 0, 1, 1], stride=2)
+    return conv(net, x, 8, 20, k=3, pads=[0] * 4)
+
+
+NETS = dict(mobile=(mobile, 1, 40), plain=(plain, 3, 30), residual=(residual, 1, 44), raised=(raised, 1, 9),
+            dense=(dense, 2, 20), odd=(odd, 6, 25))
+
+
+def extents(name, sort, flags=(), axes="HW"):
+    make, least, most = NETS[sort]
+    shape = [1, 3, "H" if "H" in axes else 24, "W" if "W" in axes else 24]
+    net = Net(x=shape)
+    net.give(make(net, "x"), 4)
+    step = (most - least) // 3
+    sizes = [(least, least), (most, most), (least + step, most - step), (most - 1, least + step), (most, least), (least, most)]
+    feeds = [net.feed(H=h, W=w) for h, w in sizes]
+    return case(f"extents_{name}", net, feeds, (*[f"--dim={a}={least}..{most}" for a in axes], *flags))
+
+
+EXTENTS = [
+    *[extents(sort, sort) for sort in NETS],
+    *[extents(sort + "_strips", sort, ("--cascade=on",)) for sort in NETS],
+    *[extents(sort + "_winograd", sort, ("--winograd=on", "--io=arena")) for sort in ("plain", "residual", "raised")],
+    *[extents(sort + "_rows", sort, axes="H") for sort in ("mobile", "plain")],
+    *[extents(sort + "_rows_strips", sort, ("--cascade=on",), axes="H") for sort in ("mobile", "plain")],
+    extents("mobile_columns_strips", "mobile", ("--cascade=on",), axes="W"),
+]
