@@ -81,7 +81,7 @@ static int check_target(const Options *options, Diag *diag)
     const Target *target = target_of(options);
 
     if (!target)
-        return 0; /* said already */
+        return 0; /* reported already */
     if (options->output && strcmp(options->output, "-") && !target_writes(target, options->output))
         return diag_usage(diag, "option -o: found '%s', wanted a file name that ends in %s, or -", options->output,
                           target->printer->extension);

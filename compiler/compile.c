@@ -28,7 +28,7 @@ typedef struct Compilation {
     Output        *output;
     Model         *model;
     Lowering       lowering;
-    Choices        choices; /* what the file of --tuned says */
+    Choices        choices; /* from the file of --tuned */
     Alternative    chosen;
     Emission       emission;
     Usage          usage;
@@ -39,7 +39,7 @@ typedef struct Compilation {
 typedef struct CompileStage {
     const char *name;
     int (*run)(Compilation *c);                     /* 0 or -1 with a message */
-    void (*dump)(Text *text, const Compilation *c); /* what --dump=name prints when the stage is done, or NULL */
+    void (*dump)(Text *text, const Compilation *c); /* prints --dump=name after the stage, or NULL */
 } CompileStage;
 
 /* -------------------------------------------------------------------------------------------------------- the graph */
@@ -91,7 +91,7 @@ static Winograd choose_winograd(const Compilation *c)
     return o->winograd == WINOGRAD_AUTO && small ? WINOGRAD_OFF : o->winograd;
 }
 
-/* Once: the model may be lowered more often. */
+/* Prepares the lowering once; the model may be lowered several times. */
 static int stage_choose(Compilation *c)
 {
     c->lowering = (Lowering){.model = c->model, .options = *c->options, .target = c->target, .diag = c->diag};
@@ -138,7 +138,7 @@ static const char *default_name(const Compilation *c)
                            arena_strndup(c->arena, base, dot && dot > base ? (size_t)(dot - base) : strlen(base)));
 }
 
-/* Somebody reads what emission makes or finds out. */
+/* Does some option need the emitted text, or what emission finds out? */
 static bool needs_emission(const Options *o)
 {
     return o->output || o->main || o->report || o->map || o->budget_curve || o->cc;
@@ -245,7 +245,7 @@ static int stage_write(Compilation *c)
 
 static int run_until(Compilation *c, const char *last);
 
-/* RAM without the stack under other options, from a compilation of its own that is given up at once. */
+/* RAM without the stack under other options: compiles the model with them up to the plan, in memory of its own. */
 static int64_t ram_under(void *context, const Options *options)
 {
     const Compilation *like = context;
@@ -265,8 +265,8 @@ static int64_t ram_under(void *context, const Options *options)
     return ram;
 }
 
-/* Loads were planned for all of --max-ram; the stack takes some of it, as is known only now: all is planned anew beside
- * it. */
+/* Plans loads anew beside the stack. They were planned for all of --max-ram; how much of it the stack takes is known
+ * only now. */
 static int plan_beside_stack(Compilation *c)
 {
     int64_t most = c->options->max_ram, stack = c->measure.stack;
@@ -305,7 +305,7 @@ static int stage_limits(Compilation *c)
 
 /* ---------------------------------------------------------------------------------------------------------- summary */
 
-/* Where several were asked for. */
+/* Explains the peak and, where loads make the run wait, the waits. */
 static void explain(Compilation *c, Text *text)
 {
     usage_explain(&c->usage, &c->emission, &(Remedy){ram_under, c}, text);
@@ -323,13 +323,13 @@ static int stage_summary(Compilation *c)
     return 0;
 }
 
-/* After the files are written: a wrong result can then be looked at. */
+/* Verifies after the files are written, so that a wrong result can be examined. */
 static int stage_verify(Compilation *c)
 {
     return c->options->verify ? verify_run(&c->emission, c->options->verify, &c->output->summary) : 0;
 }
 
-/* The model compiled anew under other options, in memory of its own, for as long as `use` looks at it. */
+/* Compiles the model anew under other options, in memory of its own, which lives until `use` returns. */
 static int emit_anew(void *context, const Options *options, int (*use)(void *user, const Emission *emission),
                      void *user)
 {
@@ -370,7 +370,7 @@ static const CompileStage pipeline[] = {
     {"summary", stage_summary, NULL}, {"verify", stage_verify, NULL},         {"tune", stage_tune, NULL},
 };
 
-/* The stages up to the one named `last`. */
+/* Runs the stages up to the one named `last`. Returns 0 or -1. */
 static int run_until(Compilation *c, const char *last)
 {
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline; i++) {
@@ -444,7 +444,7 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
         if (!options->dump || strcmp(options->dump, stage->name) || !stage->dump)
             continue;
         stage->dump(&output->standard, &c);
-        stop = !options->output; /* nothing after it is asked for */
+        stop = !options->output; /* a dump without output: the later stages are not needed */
     }
     return 0;
 }

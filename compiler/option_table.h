@@ -17,9 +17,9 @@ enum { SHAPES_FILE = 2 };
 
 typedef struct OptionRow {
     const char *name;
-    const char *value; /* how help shows the value; NULL: there is none */
+    const char *value; /* the value as help shows it; NULL: the option has none */
     bool        bare;  /* the value may be missing, and is given as --name=VALUE only */
-    int shapes;        /* it shapes the generated files, so the banner shows it: 1 whole, SHAPES_FILE without folders */
+    int shapes;        /* not 0: it changes the generated files, so the banner shows it; SHAPES_FILE: without folders */
     int (*set)(WordReader *reader, const struct OptionRow *row, const char *value);
     const char *help;
 } OptionRow;

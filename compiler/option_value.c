@@ -39,7 +39,7 @@ bool value_size(const char *text, int64_t *out)
     return false;
 }
 
-/* A number above 0 with one of these suffixes, times what that stands for. */
+/* Reads a number above 0 with one of these suffixes, and multiplies it by the suffix's scale. */
 static bool read_scaled(const char *text, const char *const *suffix, const double *scale, double *out)
 {
     char  *end;
@@ -80,7 +80,7 @@ static const char *find_last(const char *text, const char *end, char c)
     return NULL;
 }
 
-/* The AXIS of VALUE:AXIS; false: what follows the colon is no axis, so the colon belongs to a name. */
+/* Reads the AXIS of VALUE:AXIS. False: the text behind the colon is no axis, so the colon belongs to a name. */
 static bool read_axis(const char *text, const char *end, int *axis)
 {
     static const struct {

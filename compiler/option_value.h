@@ -11,11 +11,11 @@ bool value_number(const char *text, const char *end, int64_t *out);
 /* Bytes: a whole number, alone or with B, K, KiB, M, MiB, G or GiB (powers of 1024). */
 bool value_size(const char *text, int64_t *out);
 
-/* RATE[:LATENCY[:ALIGN]]: bytes a second, with K, M or G (powers of 1000); a time in us or ms; bytes. What is left out
- * stays as it is in *out. */
+/* RATE[:LATENCY[:ALIGN]]: bytes a second, with K, M or G (powers of 1000); a time in us or ms; bytes. Parts that are
+ * left out stay as they are in *out. */
 bool value_loader(Arena *arena, const char *text, Loader *out);
 
-/* NAME=N, NAME=A..B, NAME<=N, and the same of VALUE:AXIS. */
+/* NAME=N, NAME=A..B, NAME<=N, and VALUE:AXIS in place of NAME. */
 bool value_bound(Arena *arena, const char *text, DimBound *out);
 
 #endif

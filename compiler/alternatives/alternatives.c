@@ -154,8 +154,8 @@ static bool is_better_cascaded(const Trials *s)
 
 /* ---------------------------------------------------------------------------------------------------------- queues */
 
-/* The same steps, so that bits are the same, on several queues that wait for each other seldom, and then more often,
- * which saves memory. */
+/* Runs the same steps, so that bits are the same, on several queues. First the queues seldom wait for each other; each
+ * further round lets them wait more often, which saves memory. */
 static bool offer_queues(Trials *s, int round, Form *form)
 {
     static const double window[] = {0.0, 1.0 / 4, 1.0 / 16, 1.0 / 64, 1.0 / 256};
@@ -250,7 +250,7 @@ static bool is_smaller_in_all(const Trials *s)
 
 /* ------------------------------------------------------------------------------------------------------------ entry */
 
-/* In this order: where one of them is taken, the ones below begin with it. */
+/* Later changes begin with the best form that earlier ones have found. */
 static const Change changes[] = {
     {"fewer cascades", offer_fewer_cascades, make, is_better_cascaded},
     {"several queues", offer_queues, make_queues, is_better_queued},

@@ -17,19 +17,19 @@ typedef struct Lowering {
     Options       options; /* with the kernels that were chosen */
     const Target *target;
     Diag         *diag;
-    Profile       profile; /* what --profile says */
+    Profile       profile; /* from the file of --profile */
 } Lowering;
 
-/* The form of an alternative: with what it is lowered, which is all that distinguishes it from others. */
+/* The form of an alternative: the choices with which the model is lowered. Alternatives differ in nothing else. */
 typedef struct Form {
     CascadeUse  cascade;
     int64_t     floor; /* bytes: the options' cascade_floor */
     Winograd    winograd;
-    const bool *copied;       /* the options' copied */
+    const bool *copied;       /* of concatenations: the options' copied */
     bool        queued;       /* on several queues */
-    double      window;       /* of their pace, see program_schedule */
-    Slices      slices;       /* with --weights=swap: nodes that are cut otherwise than the rest */
-    bool        whole_tables; /* likewise: no row of a table is loaded by index */
+    double      window;       /* of the queues' pace, see program_schedule */
+    Slices      slices;       /* with --weights=swap: nodes with slices of another size */
+    bool        whole_tables; /* with --weights=swap: no row of a table is loaded by index */
 } Form;
 
 typedef struct Alternative {

@@ -133,7 +133,7 @@ typedef struct Match {
     bool          *used;  /* by step of the profile: some step is of its kind */
 } Match;
 
-/* Nanoseconds measured of a kernel's steps that no step of the program is of the kind of, all together. */
+/* Measured nanoseconds of the kernel's steps in the profile that match no step of the program, in sum. */
 static double left_of(const Match *m, const char *key)
 {
     double sum = 0;
@@ -144,7 +144,7 @@ static double left_of(const Match *m, const char *key)
     return sum;
 }
 
-/* The same predicted of the program's steps whose kind was not measured. */
+/* Predicted nanoseconds of the kernel's steps in the program that match no step of the profile, in sum. */
 static double predicted_of(const Match *m, const Program *program, const double *time, const char *key)
 {
     double sum = 0;

@@ -15,15 +15,15 @@ typedef struct ProfileStep {
 typedef struct Profile {
     ProfileStep *step;
     int          nstep, cstep;
-    double       rate, latency; /* of loads, as in Loader; 0: nothing is said of them */
+    double       rate, latency; /* of loads, as in Loader; 0: the profile does not have them */
 } Profile;
 
 /* Returns 0, or -1 with a message that names the line (status INVALID) or the file (USAGE). */
 int profile_read(Profile *profile, const char *path, Diag *diag);
 
-/* Measured times take the place of predicted ones, time[] by step. A step of a kind that was not measured (its slices
- * are others) gets its share of what the kernel's steps took that no step of this program is; else it is as wrong as
- * the other predictions were. */
+/* Replaces predicted times, time[] by step, by measured ones. A step that was not measured, because it was cut into
+ * other slices, say, gets a share of the kernel's measured time that no step of this program matches. Without such
+ * time, its prediction is corrected by the ratio of all measured times to their predictions. */
 void profile_apply(const Profile *profile, const Program *program, double *time);
 
 #endif

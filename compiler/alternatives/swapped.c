@@ -89,7 +89,7 @@ static int load_weights(const Lowering *lowering, int64_t budget, Alternative *a
     return program_check(a->program, lowering->diag);
 }
 
-/* Where no set of loads is found, the alternative is none. */
+/* Finds loads for the tried alternative. Where none are found, the alternative is impossible. */
 static int make_loads(Trials *s)
 {
     if (load_weights(s->lowering, s->budget, &s->tried) == 0)
@@ -104,7 +104,7 @@ static int make_loaded(Trials *s)
     return make_loads(s);
 }
 
-/* Cascades are chosen anew. */
+/* Makes the tried alternative with cascades chosen again, and its loads. */
 static int make_loaded_anew(Trials *s)
 {
     if (alternative_lower(s->lowering, &s->tried) < 0 || alternative_arrange(s->lowering, &s->tried) < 0)
@@ -132,7 +132,7 @@ static int64_t table_bytes_of(const Program *p)
     return bytes;
 }
 
-/* Tables are loaded as a whole, like other constants: they may stay. */
+/* Loads tables as a whole, like other constants: then they may stay in memory. */
 static bool offer_whole_tables(Trials *s, int round, Form *form)
 {
     int64_t bytes = table_bytes_of(s->first.program);
@@ -143,7 +143,7 @@ static bool offer_whole_tables(Trials *s, int round, Form *form)
 
 /* ------------------------------------------------------------------------------------------------ smaller weights */
 
-/* The stages of a cascade read all their weights in every strip. */
+/* Gives up the cascades, whose stages read all their weights in every strip. */
 static bool without_cascades(const Alternative *like, int round, Form *form)
 {
     *form = like->form;
@@ -163,13 +163,13 @@ static bool offer_direct(Trials *s, int round, Form *form)
     return round == 0 && s->first.form.winograd == WINOGRAD_AUTO && has_winograd(s->first.program);
 }
 
-/* After the one without Winograd's kernels was made. */
+/* Gives up the cascades of the alternative without Winograd's kernels, if the one before was that. */
 static bool offer_direct_flat(Trials *s, int round, Form *form)
 {
     return s->tried.form.winograd != s->first.form.winograd && without_cascades(&s->tried, round, form);
 }
 
-/* Where nothing fits: cascades that were not needed as long as loads were not planned. */
+/* Where nothing fits: allows cascades that the plan without loads did not need. */
 static bool offer_cascades(Trials *s, int round, Form *form)
 {
     form->cascade = CASCADE_AUTO;
@@ -191,7 +191,7 @@ static int64_t limit_of(const Lowering *lowering, const Slices *slices, const No
 /* Another limit for the slices of one node. */
 static void set_limit(Arena *arena, Slices *slices, const Node *node, int64_t limit)
 {
-    SliceLimit *own = arena_array(arena, SliceLimit, slices->count + 1); /* others keep theirs */
+    SliceLimit *own = arena_array(arena, SliceLimit, slices->count + 1); /* a copy: others keep it */
 
     if (slices->count)
         memcpy(own, slices->own, (size_t)slices->count * sizeof *own);
@@ -200,7 +200,8 @@ static void set_limit(Arena *arena, Slices *slices, const Node *node, int64_t li
     slices->count++;
 }
 
-/* Marks the blocks without which the plan would be smaller: those of its core, or else of the fullest step. */
+/* Marks the blocks without which the plan would be smaller: the blocks of its core, or else those of the fullest
+ * step. */
 static bool *blocks_at_peak(const Alternative *a)
 {
     const Program *p = a->program;
@@ -245,7 +246,7 @@ static bool cut_at_peak(const Lowering *lowering, const Alternative *a, bool who
     return changed;
 }
 
-/* Where nothing fits, as long as memory falls: slices at the peak are halved or left whole. */
+/* Where nothing fits, and as long as that saves memory: halves the slices at the peak, or leaves their steps whole. */
 static bool offer_slices(Trials *s, int round, Form *form)
 {
     enum { ROUNDS = 10, FAILURES = 2 };

@@ -27,8 +27,8 @@ typedef struct Copies {
     int           *device, *host, *pinned; /* by buffer: its places; pinned: -1, unless the host's is the caller's */
     int           *track;                  /* buffers that exist twice */
     int            ntrack;
-    unsigned char *in;      /* [nstep + 1][ntrack]: where it is valid when the step begins */
-    unsigned char *outside; /* the same of loops, when they are entered */
+    unsigned char *in;      /* [nstep + 1][ntrack]: sides on which it is valid when the step begins */
+    unsigned char *outside; /* [nstep + 1][ntrack], of loops: the same when they are entered */
     Splice        *list;
     int            nlist, clist;
 } Copies;
@@ -269,7 +269,7 @@ static Operand whole_operand(const Copies *c, int buffer, const Buffer *port, in
     x.rank = type->rank;
     for (int i = 0; i < type->rank; i++) {
         x.dim[i] = type->dim[i];
-        x.stride[i] = extent_const(1); /* nobody asks: bytes are copied as they lie */
+        x.stride[i] = extent_const(1); /* not used: bytes are copied as they are */
     }
     return x;
 }
@@ -341,7 +341,7 @@ static void move_operands(const Copies *c, Step *step)
 
 /* -------------------------------------------------------------------------------------------------------- constants */
 
-/* The constant as part of the resident ones; equal ones lie there once. */
+/* The offset of a constant in the resident block, which gets it if it has no equal one yet. */
 static int64_t resident_place(Program *p, int resident, int weight)
 {
     Buffer *block = &p->buffer[resident];

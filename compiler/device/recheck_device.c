@@ -69,7 +69,7 @@ static uint64_t *pending(const DeviceRecheck *r, int step)
     return r->pending + (int64_t)step * r->words;
 }
 
-/* Takes what is in the stream behind step `from` into what is there before step `to`. */
+/* Adds the copies that may be in the stream behind step `from` to those in front of step `to`. Did that add any? */
 static bool carry(const DeviceRecheck *r, int from, int to)
 {
     const Step *step = &r->program->step[from];

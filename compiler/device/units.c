@@ -51,7 +51,7 @@ static bool moves_bits(const Step *step, int operand)
     return dtype_info(step->operand[operand].dtype)->bits < 8;
 }
 
-/* Whether unit `number` of a cut is the first one at `number` times the shifts. */
+/* Is unit `number` of a cut the first unit, moved by `number` times the shifts? */
 static bool is_shifted(const UnitCuts *c, const Cut *cut, const Step *first, int64_t number, const int64_t *shift)
 {
     ArenaMark mark = arena_mark(c->program->arena);
@@ -86,7 +86,7 @@ static bool find_shifts(const UnitCuts *c, const Cut *cut, UnitAxis *axis)
     return true;
 }
 
-/* Whether the last unit along all axes, cut one axis after the other, lies where the shifts say. */
+/* Is the last unit along all axes, cut one axis after the other, where the shifts put it? */
 static bool axes_are_apart(const UnitCuts *c, const Cut *cut, const StepUnits *u)
 {
     ArenaMark mark = arena_mark(c->program->arena);
@@ -228,7 +228,7 @@ bool step_units(const Program *program, const Step *step, StepUnits *units)
         units->count *= axis.count;
         if (axes_are_apart(&c, taken, units) && units->count < INT32_MAX)
             continue;
-        units->unit = step_copy(program, step); /* what was taken before */
+        units->unit = step_copy(program, step); /* back to the axes taken before */
         units->count /= axis.count;
         units->naxis--;
         for (int k = 0; k < units->naxis; k++)

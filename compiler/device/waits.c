@@ -1,7 +1,7 @@
-/* waits.c - before which steps the host waits for the device's stream. The stream works in order, and what the host
- * does precedes what it puts into the stream later. So host and stream meet in pinned memory only: the host waits
- * before it touches pinned memory while the stream may still have a copy to make. One bit, by data flow: "some copy
- * may still be in the stream". */
+/* waits.c - finds the steps before which the host waits for the device's stream. The stream works in order, and it
+ * begins nothing before the host has enqueued it. So the two meet in pinned memory only: the host must wait before it
+ * touches pinned memory while a copy may still be in the stream. That is one bit of data flow: "a copy may be in the
+ * stream". */
 #include "device/device.h"
 
 #include "program/flow.h"
@@ -19,7 +19,7 @@ static bool is_of_host(const Program *p, const Step *step)
     return !step_on_device(step) && !step_is_transfer(p, step);
 }
 
-/* Whether a copy may be in the stream behind a step. */
+/* May a copy be in the stream behind a step? */
 static bool is_open_behind(const Program *p, const Step *step, bool open)
 {
     if (step_is_transfer(p, step))
@@ -30,7 +30,7 @@ static bool is_open_behind(const Program *p, const Step *step, bool open)
 void program_find_host_waits(Program *p)
 {
     const Flow *flow = flow_build(p->arena, p);
-    bool       *open = arena_array(p->arena, bool, p->nstep + 1); /* by step: when it begins */
+    bool       *open = arena_array(p->arena, bool, p->nstep + 1); /* by step: a copy may be in it */
 
     for (bool changed = true; changed;) {
         changed = false;

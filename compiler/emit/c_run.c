@@ -146,7 +146,8 @@ static void put_guard(Emit *emit, Text *text, bool steps)
     text_put(text, several ? ");\n" : ";\n");
 }
 
-/* Whether the caller gives memory r: something lies there, or one of several is named for a tensor without elements. */
+/* Does the caller provide memory r? It does where the memory has bytes, or where one of several is named for a tensor
+ * without elements. */
 static bool has_memory(const Emit *emit, const Text *body, int r)
 {
     return emit->plan->share[r].peak || (emit->plan->nshare > 1 && uses_share(emit, body, r));
@@ -189,7 +190,7 @@ static void put_values(Emit *emit, Text *text, const Text *body)
             text_printf(text, "    %s = (unsigned char *)memory->%s;\n", emit_share_variable(emit, r),
                         emit_share_member(emit, r));
     for (int r = 0; r < emit->plan->nshare; r++)
-        if (emit->plan->share[r].peak && !uses_share(emit, body, r)) /* only guarded builds use it */
+        if (emit->plan->share[r].peak && !uses_share(emit, body, r)) /* used by the guarded build only */
             text_printf(text, "    (void)%s;\n", emit_share_variable(emit, r));
     if (p->dims >= 0)
         text_printf(text, "    d = (int64_t *)(void *)(%s + %lld);\n",

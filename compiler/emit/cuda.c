@@ -88,7 +88,8 @@ static void cuda_join(Emit *emit, int index, int depth)
 
 /* -------------------------------------------------------------------------------------------------------- functions */
 
-/* Waits for the stream; where kernels may fail, the code of the first that did comes with it. */
+/* Puts the function that waits for the stream. Where kernels may fail, it copies and returns the code of the first
+ * failure. */
 static void put_join(Emit *emit, Text *text)
 {
     int from = program_resident(emit->program, MEMORY_DEVICE), to = program_resident(emit->program, MEMORY_PINNED);

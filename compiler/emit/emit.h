@@ -10,7 +10,7 @@
 typedef struct Member {
     int         expr; /* Model.expr index */
     int         port; /* the first port that has it */
-    int         axis; /* of that port */
+    int         axis; /* of `port` */
     const char *name; /* C identifier */
 } Member;
 
@@ -48,14 +48,14 @@ typedef struct Emit {
     const char **symbol; /* by Buffer.id: name of the array of a constant that has one of its own, else NULL */
 
     EmitCode      code;      /* of the source file */
-    EmitCode      other;     /* of the device, while the source file's is written, and the other way round */
+    EmitCode      other;     /* of the device while the source file is written, and the other way round */
     bool          on_device; /* `code` is the device's */
     StepFunction *launcher;  /* functions that launch a step on the device */
     int           nlauncher, claunch;
     Text          run;  /* the body of the run function */
     const char  **libc; /* functions of the C library that the source names */
     int           nlibc, clibc;
-    uint64_t     *sum; /* by Buffer.id: of a block or table, once it was asked for; NULL: of none */
+    uint64_t     *sum; /* by Buffer.id: checksum of a block or table */
     bool         *summed;
     bool          parallel; /* some step runs in parts */
     int           status;   /* -1 once something could not be printed */
@@ -85,24 +85,23 @@ void c_weight_file(Emit *emit, Text *text);
 /* names.c - identifiers, and the sentences of comments. */
 void          emit_names(Emit *emit);
 const char   *emit_shape(Emit *emit, int rank, const Extent *dim); /* "[1][<=128][64]" */
-const char   *emit_port_shape(Emit *emit, const Type *type); /* the same with the members' names: "[1][seq][64]" */
-const char   *emit_origin(Emit *emit, const Step *step);     /* "Conv 'conv1' + Relu" */
-const char   *emit_ctype(DType dtype);                       /* of one stored element: "float", "const char *" */
-const char   *emit_stem(Arena *arena, const char *path);     /* the last part of a path */
-const char   *emit_header_stem(const Emit *emit);            /* the header's file name without ".h" */
-bool          emit_port_is_caller(const Emit *emit, const Port *port); /* it is a member of the inputs or outputs */
+const char   *emit_port_shape(Emit *emit, const Type *type);       /* with the names of members: "[1][seq][64]" */
+const char   *emit_origin(Emit *emit, const Step *step);           /* "Conv 'conv1' + Relu" */
+const char   *emit_ctype(DType dtype);                             /* of one stored element: "float", "const char *" */
+const char   *emit_stem(Arena *arena, const char *path);           /* the last part of a path */
+const char   *emit_header_stem(const Emit *emit);                  /* the header's file name without ".h" */
+bool          emit_port_is_caller(const Emit *emit, const Port *port); /* a member of the inputs or outputs */
 const Member *emit_in_extent(const Emit *emit, int expr);              /* NULL: the caller does not pass it */
 
 bool        emit_in_regions(const Emit *emit);                /* the arena lies in several memories */
-const char *emit_share_variable(const Emit *emit, int share); /* its first byte in the run function: "arena",
-                                                                       "arena_1" */
+const char *emit_share_variable(const Emit *emit, int share); /* its variable in the run function: "arena", "arena_1" */
 const char *emit_share_member(const Emit *emit, int share);   /* of the memory struct: "arena", or the region's name */
 const char *emit_share_macro(const Emit *emit, int share);    /* "MNIST_ARENA": before _SIZE and _ALIGN */
 int64_t     emit_share_offset(const Emit *emit, int buffer);  /* of a planned buffer, from its memory's first byte */
 
 /* emit_extent.c - run-time integers as C expressions. */
 void emit_extent(Emit *emit, Text *text, Extent extent);
-void emit_extent_value(Emit *emit, Text *text, int expr); /* computed anew, not read from its slot */
+void emit_extent_value(Emit *emit, Text *text, int expr); /* an expression, not its slot */
 
 /* emit_expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type,
  * "occ_fn_f32"; `outlined`: long functions are called instead of inlined, since the kernel needs the registers. */
@@ -115,12 +114,12 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra);
 /* parallel.c - steps in slices, and the context of the run function that they share. */
 void emit_parallel(Emit *emit, int index,
                    Text *call);                 /* the function of a step's slices, and the call that runs them all */
-void emit_context(Emit *emit, Text *text);      /* its type */
-void emit_context_fill(Emit *emit, Text *text); /* its variable, in the run function */
+void emit_context(Emit *emit, Text *text);      /* the type of the context */
+void emit_context_fill(Emit *emit, Text *text); /* the variable with the context, in the run function */
 bool emit_uses(const char *text, const char *name); /* the text has a variable of that name */
 
 /* queues.c - a run on several queues: the function of their units, and the body of the run function up to the `extents`
- * that are told at its end. */
+ * that it sets at its end. */
 void emit_queues(Emit *emit, const Text *extents, Text *text);
 void emit_queues_context(Emit *emit, Text *text); /* the context of the units */
 
@@ -144,7 +143,7 @@ void emit_range(Emit *emit, Range range, int depth);               /* the lines 
  * the device's code and back. */
 void        emit_on_device(Emit *emit, bool on_device);
 const char *emit_launcher(Emit *emit, const Step *step, Text *extra);
-void        emit_prototypes(Emit *emit, Text *text); /* their declarations in the source file */
+void        emit_prototypes(Emit *emit, Text *text); /* their declarations, for the source file */
 
 /* cuda.c - what the header has for a device. */
 void emit_cuda_header(Emit *emit, Text *text);
@@ -158,12 +157,12 @@ void     emit_fetch(Emit *emit, int index, const char *blanks); /* the line of a
 void     emit_await(Emit *emit, int index, const char *blanks); /* the line in front of a step that waits for one */
 void     emit_swap_run(Emit *emit, Text *text);                 /* the run function around the function of the steps */
 void     emit_swap_file(Emit *emit, Emission *emission);        /* the pieces of the weights file */
-uint64_t emit_swap_id(Emit *emit);                              /* what it says that it is */
-void     emit_swap_sizes(Emit *emit, Text *text);               /* the header's macros, */
-void     emit_swap_type(Emit *emit, Text *text);                /* its type of a memory's loader state, */
-void     emit_swap_members(Emit *emit, Text *text);             /* and members of the memory's struct */
+uint64_t emit_swap_id(Emit *emit);                              /* the identity of the weights file */
+void     emit_swap_sizes(Emit *emit, Text *text);               /* macros of the header */
+void     emit_swap_type(Emit *emit, Text *text);                /* type of a memory's loader state */
+void     emit_swap_members(Emit *emit, Text *text);             /* members of the memory's struct */
 
-/* checksum.c - what occ_sum finds of these pieces in a row, after bytes whose sum is `before` (0: none). */
+/* checksum.c - the checksum of these pieces in a row (occ_sum), after bytes whose checksum is `before` (0: none). */
 uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count);
 
 /* prune.c - the text of each template piece, by index, less what `target` cannot need; "" where nothing is left. */

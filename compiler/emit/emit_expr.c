@@ -131,13 +131,14 @@ static void put_value(Writer *p, int index)
         text_printf(&p->body, "t%d", index);
 }
 
-/* Whether a cast saturates. Types with an infinity, and the one without NaN, have one conversion only. */
+/* Does a cast saturate? Types with an infinity, and the type without NaN, have one conversion only. */
 static bool saturating(const ScalarNode *n, DType to)
 {
     return n->saturate || to == DTYPE_F16 || to == DTYPE_BF16 || to == DTYPE_F4E2M1;
 }
 
-/* A conversion of floats to bytes needs nothing where the value is a byte's already, or is stored next, which cuts. */
+/* A conversion of floats to bytes. It needs no code where the value is a byte's already, or is stored next: the store
+ * rounds and saturates. */
 static void put_vector_cast(Writer *p, const ScalarNode *n)
 {
     DType from = computed(p->expr->node[n->a].dtype), to = n->dtype;

@@ -94,7 +94,7 @@ void emit_operand(Emit *emit, Text *text, const Operand *operand)
         break;
     }
     text_put(text, emit->printer->base(emit, emit->plan->region[operand->buffer]));
-    if (b->size) /* what has no elements lies nowhere */
+    if (b->size) /* a tensor without elements has no place */
         put_offset(emit, text, emit_share_offset(emit, operand->buffer), operand->offset, bytes);
 }
 
@@ -108,7 +108,7 @@ void emit_step_call(Emit *emit, const Step *step, Text *text)
     bool first = true;
 
     for (int i = 0; i < (step->expr ? step->noperand : step->nparam);
-         i++) { /* the rest are pools of text: not passed */
+         i++) { /* operands behind `nparam` without an expression are pools of text */
         if (step->operand[i].buffer < 0)
             continue;
         text_put(&arguments, first ? "" : ", ");

@@ -1,4 +1,4 @@
-/* header.c - the generated header: sizes, structs and the one function, with everything a caller must know. */
+/* header.c - the generated header: sizes, structs and functions, with all that a caller must know. */
 #include "emit/emit.h"
 #include "lower/sequence.h"
 #include "support/version.h"
@@ -117,7 +117,7 @@ static void put_all_keys(Emit *emit, Text *text)
         put_keys(emit, text, &p->out[i], false);
 }
 
-/* What a port that stands for a map says behind its shape. */
+/* The remark behind the shape of a port that stands for a map. */
 static const char *keys_remark(Emit *emit, const Port *port, bool in)
 {
     const Keys *keys = port->type.keys;
@@ -199,7 +199,7 @@ static void put_offsets(Emit *emit, Text *text)
     }
 }
 
-/* Whether some tensor of the state has extents that are known only while running. */
+/* Has some tensor of the state extents that are known only at run time? */
 static bool state_grows(const Emit *emit)
 {
     const Program *p = emit->program;

@@ -218,7 +218,7 @@ static void put_hatch(const MapDrawing *map, int fetch)
                 box.x, box.y, box.width, box.height);
 }
 
-/* What a run is predicted to wait for the load's block, nanoseconds. */
+/* Nanoseconds that a run is predicted to wait for the load's block. */
 static double stall_of(const Swap *swap, int await, int block)
 {
     for (int i = 0; i < swap->nstall; i++)
@@ -227,14 +227,14 @@ static double stall_of(const Swap *swap, int await, int block)
     return 0;
 }
 
-/* Red where a run is predicted to wait for it. */
+/* The colour of a bar: red where a run is predicted to wait for the load. */
 static const char *fill_of_bar(const Buffer *block, double stall)
 {
     return stall > 0 ? "#e34a33" : fills[block->kept < 0 ? BUFFER_BLOCK : BUFFER_WEIGHT][0];
 }
 
-/* A bar from the step at which the load begins to the one that waits for it. As many rows as loads are on their way at
- * once are enough, since they end in the order in which they begin. */
+/* A bar from the step at which the load begins to the step that waits for it. Since loads end in the order in which
+ * they begin, as many rows suffice as loads are in flight at a time. */
 static void put_bar(const MapDrawing *map, int fetch)
 {
     const Program *p = map->program;
@@ -390,7 +390,7 @@ static bool has_kind(const MapDrawing *map, size_t kind)
     return false;
 }
 
-/* What the colours mean, of the kinds that the plan has, at the right of the title. */
+/* The legend of the colours, for the kinds of buffers that the plan has, right of the title. */
 static void put_legend(const MapDrawing *map)
 {
     double x = LEFT + map->plot_width;

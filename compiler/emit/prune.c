@@ -10,7 +10,7 @@
 
 enum { MAX_NESTED = 16, UNKNOWN = -1 };
 
-/* What is known of a macro: its value; that it is never defined; or only that it may be defined. */
+/* What is known of a macro: it is never defined; its value; or only that it may be defined. */
 typedef enum MacroKind { MACRO_ABSENT, MACRO_VALUE, MACRO_OPEN } MacroKind;
 
 typedef struct Macro {
@@ -357,7 +357,7 @@ static char *joined_line(Arena *arena, const char *from, const char *to)
     return line;
 }
 
-/* Whether a line that was joined from continued ones and printed again says what it said before. */
+/* Is a line that was joined from continued ones, and printed again, the same as before? */
 static bool is_joined(const Text *out, size_t from, const char *joined)
 {
     return out->size - from == strlen(joined) + 1 && !memcmp(out->data + from, joined, strlen(joined));

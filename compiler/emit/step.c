@@ -11,7 +11,7 @@ typedef struct StepText {
     Text        params; /* of the function */
     Text        locals;
     Text        call;    /* the kernel's arguments */
-    Text       *extra;   /* what the call passes for the parameters after the pointers */
+    Text       *extra;   /* the call's arguments for the parameters after the pointers */
     int        *dynamic; /* Model.expr indices that are parameters, in order */
     int         ndynamic, cdynamic;
     Text        fields; /* of the struct in hand */

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Device code. */
+/* Macros that no C compiler of a host defines: those of device code. */
 static const char *const absent_of_c[] = {"OCC_ON_DEVICE", NULL};
 
-/* And the instruction sets of other processors, and vectors made for tests. */
+/* Macros of device code, of the instruction sets of other processors, and of the vectors made for tests. */
 static const char *const absent_of_cortex_m[] = {
     "OCC_ON_DEVICE", "__x86_64__",      "__i386__",    "__SSE2__",     "__SSE4_1__",     "__AVX__",     "__AVX2__",
     "__FMA__",       "__F16C__",        "__AVX512F__", "__AVX512BW__", "__AVX512VNNI__", "__AVXVNNI__", "__aarch64__",
@@ -22,7 +22,7 @@ static const char *const absent_of_cortex_m[] = {
         0.02, 300e3, 32 \
     }
 
-/* The device's compilers know none of these; vectors have one lane. */
+/* Macros that the device's compilers never define; vectors have one lane there. */
 static const char *const absent_of_device[] = {
     "OCC_FORCE_WIDTH", "OCC_FORCE_SCALAR", "OCC_HOSTED",  "OCC_SHARED", "__SSE2__",          "__SSE4_1__",
     "__AVX__",         "__AVX2__",         "__FMA__",     "__F16C__",   "__AVX512F__",       "__AVX512BW__",

@@ -16,7 +16,7 @@ typedef struct Emission {
     const char        *upper; /* "MNIST" */
     Diag              *diag;
     Text               source, header, main; /* filled by the target */
-    Text               device;               /* likewise: the device's code; empty: there is none */
+    Text               device;               /* the device's code, filled by the target; empty: there is none */
     FilePiece         *weights;              /* filled by the target: the side file OUTPUT.weights */
     int                nweights;             /* pieces of it; 0: there is none */
     const char *const *libc;                 /* functions of the C library that the source names, sorted */
@@ -29,19 +29,19 @@ typedef struct Target {
     int64_t     buffer_align; /* bytes, of every buffer */
     int         vector_bytes; /* widest vector that scratch is sized for */
     bool        roomy;        /* weights and scratch may be larger where that makes code faster */
-    Loader      loader;       /* what weights come from with --weights=swap */
+    Loader      loader;       /* loads of --weights=swap: the usual source of weights */
     const char *const
         *absent;          /* macros that its C compilers never define: text for them is removed; NULL: all text stays */
     const char *requires; /* preprocessor condition that the C compiler must meet, or NULL */
     Language       language; /* of its kernels */
-    const Printer *printer;  /* how its text is written */
+    const Printer *printer;  /* prints its text */
 } Target;
 
-extern const Target device_code; /* what the device's code of a program is written for; no option names it */
+extern const Target device_code; /* target of the device's code of a program; no option names it */
 extern const Target targets[];
 extern const int    ntargets;
 const Target       *target_find(const char *name);                         /* NULL: unknown */
-const Target       *target_of(const Options *options);                     /* the one asked for */
+const Target       *target_of(const Options *options);                     /* the target that the options name */
 bool                target_writes(const Target *target, const char *path); /* a source file may have this name */
 const char         *target_stem(Arena *arena, const Target *target, const char *path); /* less its extension */
 

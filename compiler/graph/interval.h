@@ -7,7 +7,7 @@
 /* The operator on two numbers. Results saturate; a division by 0 gives 0. */
 int64_t interval_evaluate(ExprOp op, int64_t a, int64_t b);
 
-/* lo and hi of `out` (op is set) from those of its operands. */
+/* Sets lo and hi of `out`, whose op is set, from the intervals of its operands. */
 void interval_set(Expr *out, const Expr *a, const Expr *b);
 
 /* The least interval that holds both. */

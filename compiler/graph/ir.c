@@ -137,7 +137,8 @@ static void replace_reads(Graph *graph, const Value *old, Value *with)
     replace_in(graph->out, graph->nout, old, with);
 }
 
-/* Extents may be elements of the value: a Slice by `ends`, which an Identity made of an input. */
+/* Replaces the value everywhere, also in extents that are elements of it: those of a Slice by `ends`, say, where an
+ * Identity copied `ends`. */
 void value_replace(Graph *graph, Value *old, Value *with)
 {
     Model *model = graph->model;

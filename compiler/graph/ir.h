@@ -30,7 +30,7 @@ const DTypeInfo *dtype_info(DType dtype);
 
 /* ------------------------------------------------------------------------------------------------ run-time integers */
 
-/* An extent is a constant, or computed while running and never above max. */
+/* An extent: a constant, or a number that is computed at run time and is never above max. */
 typedef struct Extent {
     int64_t max;  /* elements; the extent itself when expr < 0 */
     int     expr; /* index into Model.expr, or -1: constant */
@@ -89,7 +89,7 @@ struct Type {
     Type       *item;          /* of a sequence, optional or declared map: what it holds, extents as capacities */
     const Keys *keys;          /* of a tensor that stands for a map or a sequence of maps, else NULL */
     Extent      count;  /* members of a sequence (capacity in max); of an optional: 1, or expr = whether present */
-    int64_t text_bytes; /* of text made while running: capacity of its characters, terminators included; 0: none made */
+    int64_t text_bytes; /* of text made at run time: capacity of its characters, terminators included; 0: none made */
 };
 
 /* Contents known at compile time, row-major, elements as a buffer stores them (sub-byte types unpacked). */
@@ -112,7 +112,7 @@ struct Value {
     const char  *name; /* as in the model; unique in its graph, never NULL */
     int          id;   /* dense over the model: model->value[id] == this */
     Type         type;
-    Graph       *graph; /* where it is defined */
+    Graph       *graph; /* graph that defines it */
     Node        *def;   /* producer, or NULL: graph input, constant, body parameter */
     const Const *data;  /* contents of a constant, else NULL */
     Extent      *elem;  /* contents of a small integer tensor as run-time integers, row-major; NULL: not tracked */
@@ -185,14 +185,14 @@ typedef struct OpsetImport {
     int         version;
 } OpsetImport;
 
-/* What inference could not decide: the run stops with the shape code unless the condition is non-zero. Its leaves are
- * known when `node` starts, or when it has run if they are its own outputs'. */
+/* A condition that inference could not decide: unless it is non-zero at run time, the run ends with the shape code. The
+ * symbols in it are known when `node` starts, or when it has run if they are those of its own outputs. */
 typedef struct Check {
     Node  *node;
     Extent condition;
 } Check;
 
-/* What `--dim` said of one name or one VALUE:AXIS. */
+/* A bound from --dim for one name or one VALUE:AXIS. */
 typedef struct DimBound {
     const char *name; /* dim_param, or the value's name when axis != BOUND_NAME */
     int         axis; /* >= 0: that axis; else BOUND_* */
@@ -239,7 +239,8 @@ const Attr *node_attr(const Node *node, const char *name); /* NULL: absent */
 int64_t     node_int(const Node *node, const char *name, int64_t otherwise);
 float       node_float(const Node *node, const char *name, float otherwise);
 const char *node_string(const Node *node, const char *name, const char *otherwise);
-/* Which of `count` words a string attribute holds, the first where it is absent; -1 with a message: none of them. */
+/* The position of a string attribute's value among `count` words; 0 if it is absent, -1 with a message if it is none of
+ * them. */
 int            node_word(const Node *node, Diag *diag, const char *name, const char *const *words, int count);
 const int64_t *node_ints(const Node *node, const char *name, int *count);         /* NULL and 0: absent */
 bool           node_ints_are(const Node *node, const char *name, int64_t wanted); /* all of them; absent: yes */
@@ -262,7 +263,7 @@ Extent  extent_const(int64_t value);
 bool    extent_is_const(Extent extent);
 bool    extent_is(Extent extent, int64_t value); /* a constant, of this value */
 Extent  extent_symbol(Model *model, ExprOp op, int value, int axis, int64_t lo,
-                      int64_t hi); /* the same leaf gives the same index */
+                      int64_t hi); /* equal arguments give the same index */
 Extent  extent_op(Model *model, ExprOp op, Extent a, Extent b);
 Extent  extent_select(Model *model, Extent condition, Extent a, Extent b);
 bool    extent_same(Extent a, Extent b);               /* provably equal */

@@ -18,7 +18,7 @@ enum {
     OP_ELEMENTWISE = 1, /* each output element depends on the broadcast inputs' elements at the same place only */
     OP_COMMUTES = 2,    /* swapping its two inputs changes nothing */
     OP_RANDOM = 4,      /* not deterministic: never folded, never merged */
-    OP_MOVES = 8,       /* only moves or repeats elements; works on every element type */
+    OP_MOVES = 8,       /* only moves or repeats elements, so every element type works */
     OP_CONTROL = 16,    /* owns bodies */
     OP_MANY_IN = 32,    /* max_in is no limit: variadic */
     OP_MANY_OUT = 64,
@@ -43,7 +43,7 @@ typedef struct OpInfo {
     OpUpgrade   upgrade; /* NULL: one form only */
     OpInfer     infer;   /* NULL: expanded into other operators by its upgrade rule or a pass before inference */
     OpLower     lower;   /* NULL: likewise */
-    const char *types;   /* what the inputs must hold: see schemas/ops.def */
+    const char *types;   /* types that inputs must have: see schemas/ops.def */
 } OpInfo;
 
 extern const OpInfo op_info[];

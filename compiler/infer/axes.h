@@ -6,7 +6,7 @@
 
 #include "infer/infer.h"
 
-/* Which of `rank` axes input `input` names. An omitted input names none. */
+/* The axes, of `rank` ones, that input `input` names. An omitted input names none. */
 typedef struct Axes {
     int    count;           /* entries of the input; -1: omitted */
     Extent entry[MAX_RANK]; /* as given, negative ones counted from the back */

@@ -10,7 +10,7 @@ enum { COUNT = MAX_RANK, AXES, MAX_WALKS = 24 };
 
 static const int64_t OPEN = (int64_t)1 << 46; /* stands for a bound that is not known yet */
 
-/* What is known of one carried value. */
+/* What inference knows of one carried value. */
 typedef struct CarriedState {
     Type    type; /* of the parameter; varying extents are filled in before each walk */
     bool    varies[AXES];
@@ -207,7 +207,7 @@ static int compare_holder(Infer *infer, Node *node, const Carry *carry, CarriedS
     *changed |= compare_axis(infer, s, COUNT, carry->initial->count, s->type.count, result->count);
     for (int a = 0; a < joined.item->rank; a++)
         if (joined.item->dim[a].expr >= known)
-            joined.item->dim[a].expr = -2 - a; /* made anew by renew_members */
+            joined.item->dim[a].expr = -2 - a; /* renew_members makes it anew */
     if (joined.item->kind == TYPE_TENSOR && (s->type.item->rank != joined.item->rank))
         *changed = true;
     for (int a = 0; a < joined.item->rank && s->type.item->rank == joined.item->rank; a++)
@@ -315,7 +315,7 @@ static bool settle(Infer *infer, const Node *node, const Carry *carry, CarriedSt
             initial = a == COUNT ? carry[i].initial->count : carry[i].initial->dim[a];
             bound = given_bound(infer, node, &carry[i], a);
             bound = bound < 0 ? found_bound(&state[i], a, initial, trips)
-                              : most(bound, initial.max); /* it begins with that */
+                              : most(bound, initial.max); /* the value may be the initial one */
             if (bound < 0)
                 *open = true;
             else {

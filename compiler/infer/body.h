@@ -24,7 +24,7 @@ typedef struct Join {
     Infer *infer;
     Node  *node;
     int    output;
-    Value *value; /* that is either */
+    Value *value; /* the value that has one of the two types */
 } Join;
 int join_types(const Join *join, const Type *a, const Type *b, Type *out);
 

@@ -36,11 +36,11 @@ int fold_node(Model *model, Diag *diag, Node *node);
 /* --------------------------------------------------------------------------------------------------- reading a node */
 
 bool        infer_has(const Node *node, int input);     /* given, not omitted */
-const Type *infer_in(const Node *node, int input);      /* its type; NULL when omitted */
+const Type *infer_in(const Node *node, int input);      /* the type of an input; NULL if it is omitted */
 bool        infer_wants(const Node *node, int output);  /* the model uses this output */
 bool        dtype_in(DType dtype, const char *classes); /* e.g. dtype_in(t, "FL") */
 
-/* The common checks; each returns 0, or -1 with a message naming the node, what was found and what was wanted. */
+/* Common checks. Each returns 0, or -1 with a message that names the node, what was found and what was wanted. */
 int infer_need_tensor(Infer *infer, const Node *node, int input); /* given, a tensor of known rank */
 int infer_need_dtype(
     Infer *infer, const Node *node, int input,
@@ -70,7 +70,7 @@ int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const c
 int infer_need_same_shape(Infer *infer, const Node *node, int first, int second);
 /* The run stops with the shape code unless `condition` is non-zero; -1 when it is known to be zero. */
 int infer_check(Infer *infer, const Node *node, Extent condition, const char *what);
-/* `value` restricted to [lo,hi]: the run checks it unless that is known. -1 when it cannot lie there. */
+/* `value` restricted to [lo,hi]. The run checks it unless it is known to be inside. -1 if it cannot be inside. */
 int infer_within(Infer *infer, const Node *node, Extent value, int64_t lo, int64_t hi, const char *what, Extent *out);
 
 /* The tensor that represents an input of map type. Its keys are those that the model's operators ask for; an extent
@@ -91,8 +91,8 @@ Type infer_shaped(DType dtype, const Type *like); /* the extents of `like` */
 Type type_sequence(Model *model, Type item, Extent count);
 Type type_optional(Model *model, Type item, Extent present);
 
-/* The type of a tensor that is a member of a sequence or optional: extents in which members differ are known only while
- * running. */
+/* The type of a tensor that is a member of a sequence or optional. Extents in which members differ are run-time
+ * integers. */
 int infer_member(Infer *infer, Node *node, int output, const Type *item, Type *out);
 
 /* Numpy broadcast of two shapes; appends run-time equality only as EXPR_BCAST (lowering adds the check). */
@@ -106,7 +106,7 @@ int infer_broadcast_dims(Infer *infer, const Node *node, int rank_a, const Exten
  * type, or `max`. With `max` -1 there is no natural bound: without one of the others the node is refused, and the
  * message names the dimension and the option. */
 int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, int64_t max, Extent *out);
-/* The same for the bytes of text that a step creates, terminators included (`--dim VALUE:bytes`). */
+/* The bound of the bytes of text that a step creates, terminators included (`--dim VALUE:bytes`). */
 int infer_text_bytes(Infer *infer, const Node *node, int output, int64_t max, int64_t *out);
 
 /* Bytes of all characters of a value, terminators included; -1: not known. */
@@ -123,12 +123,12 @@ Extent infer_product(Infer *infer, const Type *type, int first, int end); /* of 
 /* ---------------------------------------------------------------------------------------- contents of small tensors */
 
 /* The elements of an integer or boolean input as run-time integers: constants, tracked values, else EXPR_ELEM symbols.
- * Elements not known to lie in [lo,hi] are checked while running. The length must be constant. Returns the count, or -1
+ * Elements not known to be in [lo,hi] are checked at run time. The length must be constant. Returns the count, or -1
  * with a message. */
 int infer_elems(Infer *infer, const Node *node, int input, int64_t lo, int64_t hi, Extent *out, int capacity);
 
-/* The same without new symbols and checks: false when the values are not tracked. Whole numbers in floats are tracked
- * too. */
+/* The elements of a value whose elements are tracked; else false. It makes no symbols and no checks, and takes whole
+ * numbers in floats, too. */
 bool infer_known(const Value *value, Extent *out, int *count);
 
 /* Tracks these element values of output `output`; if all are constant, the output becomes a constant. Does nothing when

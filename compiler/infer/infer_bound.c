@@ -256,7 +256,7 @@ static int bound_axis(Infer *infer, const Node *node, const Value *value, int ax
     return flag.known ? infer_within(infer, node, *dim, flag.lo, flag.hi, "a computed extent", dim) : 0;
 }
 
-/* A tensor that arrives without a rank takes the declared one; its extents are found out while running. */
+/* Gives a tensor without a rank its declared rank; its extents are found at run time. */
 static int adopt_rank(Infer *infer, const Node *node, const Value *value, Type *type)
 {
     int64_t elements = type->dim[0].max;

@@ -246,8 +246,8 @@ static bool is_zero(Extent extent)
     return extent_is_const(extent) && extent.max == 0;
 }
 
-/* An extent whose only possible value while running is 0 is refused: the bound of the other one would allow reading
- * elements that were never written. */
+/* Needs two extents to be equal. If one is 0 and the other is known only at run time, the node is refused: by the bound
+ * of the other extent, elements could be read that were never written. */
 int infer_need_equal(Infer *infer, const Node *node, Extent a, Extent b, const char *what)
 {
     Extent equal = extent_op(infer->model, EXPR_EQ, a, b);

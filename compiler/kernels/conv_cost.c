@@ -11,7 +11,7 @@
 enum {
     PANEL = 32,           /* output channels of a block of weights */
     LATENCY = 10,         /* vector multiply-adds that fit between two dependent ones */
-    TILE_START = 24,      /* the same, lost where a tile begins and ends */
+    TILE_START = 24,      /* vector multiply-adds lost where a tile begins and ends */
     NEAREST = 640 * 1024, /* bytes of a block that stays in the second cache */
     TRANSFORM_SMALL = 150,
     TRANSFORM_LARGE = 650 /* vector operations on one tile of m 2 and 4, both ways, spills included */
@@ -19,7 +19,7 @@ enum {
 
 #define WIDENING 0.75 /* widening one weight to a pair of 16 bits takes as long as so many products */
 
-/* Copies the largest extents; false: one is known only while running. */
+/* Copies the largest extents. False: an extent is known only at run time. */
 static bool copy_ints(int64_t *to, const Step *step, const char *name, int first, int count)
 {
     int           all;

@@ -11,7 +11,7 @@ enum { COST_CALL = 200 }; /* nanoseconds of any step */
 typedef struct ConvShape {
     int64_t batch, groups, inputs, outputs; /* channels of one group */
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
-    bool    is_bound; /* batch, in, out or pad are upper bounds of what is known while running */
+    bool    is_bound; /* batch, in, out or pad are upper bounds of run-time extents */
 } ConvShape;
 
 /* The largest shape of a step of a kernel over windows; false: not all of its extents are constant. */
@@ -31,7 +31,8 @@ double cost_overlapped(double compute, double stream);
 double cost_direct(const Core *core, const ConvShape *shape, int64_t vectors);
 double cost_winograd(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
 
-/* The same for 8-bit integers; the direct one with weights widened once for every `columns` pixels. */
+/* The times of convolutions of 8-bit integers. cost_direct_strips: with weights widened once for every `columns`
+ * pixels. */
 double cost_direct_q(const Core *core, const ConvShape *shape);
 double cost_direct_strips(const Core *core, const ConvShape *shape, double columns);
 double cost_winograd_q(const Core *core, const ConvShape *shape, int64_t m, int64_t group);

@@ -15,7 +15,7 @@ typedef struct Core {
     double      near;    /* bytes a nanosecond of activations and scratch, from the caches */
     double      far;     /* bytes a nanosecond of weights, which are read once in a run */
     double      pairs;   /* multiply-adds that take as long as adding two 16-bit products in each lane; 0: none */
-    double      quads;   /* the same of four products of bytes */
+    double      quads;   /* multiply-adds that take as long as adding four products of bytes in each lane; 0: none */
 } Core;
 
 /* The core of a target by its name; "native" is the processor that occamyc runs on. NULL: unknown, so the target is
@@ -29,7 +29,7 @@ double cost_step(const Core *core, const Program *program, const Step *step);
  * two branches counts half. By step, in the program's arena. */
 double *cost_steps(const Core *core, const Program *program);
 
-/* Their sum. */
+/* The sum of the times of all steps. */
 double cost_program(const Core *core, const Program *program);
 
 #endif

@@ -8,7 +8,7 @@
 /* A possible cut of a step: `units` pieces of work along an axis, given out in multiples of `grain`. Example: 56 rows
  * in tiles of 4 rows: units 56, grain 4. */
 typedef struct Cut {
-    int     axis; /* what the record means by it; -1: none */
+    int     axis; /* meaning is the record's own; -1: none */
     int64_t units, grain;
     double  weight;  /* at least 1: a factor that makes this cut less attractive than one that is equally even */
     bool    weights; /* each piece reads weights of its own: output channels */
@@ -41,16 +41,16 @@ typedef struct CutRule {
     bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
 } CutRule;
 
-/* How a step falls into units for the threads of a device: along several axes at once, each in grains that are as small
- * as they can be. Without, the cuts for threads are tried. Outer axes are offered first. */
+/* How a step falls into units for the threads of a device: along several axes at once, each in the smallest grains.
+ * Without this rule, the cuts for threads are tried. Outer axes are offered first. */
 typedef struct UnitRule {
     void (*offer)(const Step *step, Cuts *cuts);
     void (*take)(Step *slice, int axis, int64_t lo, int64_t hi);
 } UnitRule;
 
-/* Units along an argument: "outer" with moves "y=count*inner, x=axis*inner" says that one further along `outer` the
- * result lies count * inner elements further and x axis * inner. Factors are numbers, arguments or products of lists;
- * "dim.1" is entry 1 of a list. Outer axes come first, and what they move by is told before others are cut. */
+/* Units along an argument. extent "outer" with moves "y=count*inner, x=axis*inner": for each further unit along
+ * `outer`, y moves by count * inner elements and x by axis * inner. Factors are numbers, arguments or products of
+ * lists; "dim.1" is entry 1 of a list. Outer axes come first. All moves are computed before any axis is cut. */
 typedef struct UnitLine {
     const char *extent, *moves;
 } UnitLine;
@@ -86,11 +86,11 @@ typedef struct KernelRecord {
     UnitRule units;
     UnitLine line[MAX_LINES]; /* where there is no rule for units */
 
-    /* Nanoseconds without those of the expression; 0: some extents are run-time integers. Where `time` is NULL or 0,
-     * the time follows from bytes and vector operations; `operations` NULL: there are none. */
+    /* Nanoseconds, without the expression's; 0: some extents are run-time integers. Where `time` is NULL or 0, the time
+     * follows from bytes and vector operations; `operations` NULL: there are none. */
     double (*time)(const Core *core, const Step *step);
     double (*operations)(const Core *core, const Step *step);
-    bool picks; /* of what it reads, only as many elements as it makes count */
+    bool picks; /* it reads only as many elements as it makes */
 
     /* Whether the result of a whole step may follow an input, and how closely. NULL: it never may. */
     bool (*follow)(const Program *program, const Step *step, Follow *follow);
@@ -110,7 +110,7 @@ typedef struct KernelRecord {
 /* Entry `index` of an argument or of the extents of a shape ("xdim", step_extents_of), at its maximum; 1 if there is
  * none. */
 int64_t step_value(const Step *step, const char *name, int index);
-double  step_product(const Step *step, const char *name); /* of all of them */
+double  step_product(const Step *step, const char *name); /* of all entries */
 
 /* The `count` constant integers of an argument or shape; false where there are others or one is a run-time integer. */
 bool step_constants(const Step *step, const char *name, int count, int64_t *value);
@@ -137,7 +137,7 @@ void slice_shift_named(Step *slice, const char *name, int64_t elements);
 /* Offers a cut, if it has more than one grain. */
 void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
 
-/* The same, where each unit has weights of its own. */
+/* Offers a cut whose units each have weights of their own. */
 void cut_offer_channels(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* Axes of the result of a batched matmul: those of the stack, then rows, then columns. */
+/* The axis of rows in the result of a batched matmul: axes of the stack, rows, columns. */
 static int rows_axis(const Step *step)
 {
     int rank;

@@ -43,7 +43,7 @@ void window_take_channels(Step *slice, int64_t lo, int64_t hi, int64_t weights);
 double window_work(const Step *step);
 double window_work_at(const Step *step, double products, double reads);
 
-/* The same in vector operations of a core. */
+/* The work of visiting all windows, in vector operations of a core. */
 double window_operations(const Core *core, const Step *step);
 
 #endif

@@ -52,7 +52,7 @@ void usage_add(Usage *usage, const Measure *measure, const Options *options)
 
 typedef struct Alive {
     const Buffer *buffer;
-    int64_t       bytes; /* of it, live in the step */
+    int64_t       bytes; /* live bytes of the buffer in the step */
 } Alive;
 
 static int compare_alive(const void *a, const void *b)
@@ -305,7 +305,7 @@ static void tell_remedies(const Emission *e, const Usage *usage, const Remedy *r
 void usage_explain(const Usage *usage, const Emission *emission, const Remedy *remedy, Text *lines)
 {
     tell_peak(emission, lines);
-    if (!emission->plan->swap || usage->ram > emission->options->max_ram) /* else plans take what they may */
+    if (!emission->plan->swap || usage->ram > emission->options->max_ram) /* else loads take all that they may */
         tell_remedies(emission, usage, remedy, lines);
 }
 
@@ -330,8 +330,8 @@ void usage_list(const Usage *f, Text *text)
     text_printf(text, ", state %" PRId64 ", inputs %" PRId64 ", outputs %" PRId64, f->state, f->inputs, f->outputs);
 }
 
-/* Where loads are planned within the limit, too: "at step 7, Conv 'conv1', 4825088 of activations and 258048 of weights
- * on their way". */
+/* The fullest step, where loads are planned within the limit: "at step 7, Conv 'conv1', 4825088 of activations and
+ * 258048 of weights on their way". */
 static const char *fullest_step(const Emission *e)
 {
     int64_t weights = 0;

@@ -7,13 +7,13 @@
 
 /* Bytes; -1: not known. */
 typedef struct Usage {
-    int64_t arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
-    int64_t kept, constants; /* with --weights=swap: resident ones, and those too small to be loaded, unless in flash */
-    int64_t loads;           /* likewise: what a memory knows of them from run to run */
-    int64_t stack;
-    int64_t weights;     /* identical ones counted once; 0 until it is known how they are emitted */
-    int64_t flash;       /* code and constants */
-    int64_t ram;         /* all of these but weights and flash */
+    int64_t     arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
+    int64_t     kept, constants; /* with --weights=swap: constants that stay, and small ones, unless in flash */
+    int64_t     loads;           /* with --weights=swap: state of loads that a memory keeps from run to run */
+    int64_t     stack;
+    int64_t     weights; /* identical ones counted once; 0 until it is known how they are emitted */
+    int64_t     flash;   /* code and constants */
+    int64_t     ram;     /* all of the above except weights and flash */
     const char *outside; /* functions whose stack is not counted */
 } Usage;
 
@@ -43,7 +43,7 @@ void usage_explain(const Usage *usage, const Emission *emission, const Remedy *r
  * (stalls.c). */
 void usage_tell_stalls(const Emission *emission, Text *lines);
 
-/* The same as messages, a line each. */
+/* Reports the same lines as messages. */
 void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
 /* The nodes of a step: "Conv 'conv1' + Relu 'relu1'"; a step without a node is a copy or a counter. */

@@ -118,7 +118,7 @@ static int check_names(Lower *lower, const Kernel *kernel, const Given *given)
     return 0;
 }
 
-/* What is given for a parameter, if it takes that; or NULL. */
+/* The argument that was given for a parameter, of a kind that it takes; NULL: none. */
 static const Given *given_for(const Param *param, const Given *given)
 {
     static const ParamKind kinds[] = {

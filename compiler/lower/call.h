@@ -54,12 +54,12 @@ typedef struct Given {
 #define GIVE_IF(condition, argument) ((condition) ? (argument) : (void)0)
 #define ARG_IF(condition, parameter, value) GIVE_IF(condition, ARG(parameter, value))
 
-/* What the kernel's expression reads; `expression` may be NULL. */
+/* Operands that the kernel's expression reads; `expression` may be NULL. */
 #define EXPR(expression, operands, count) step_give(lower, given_expr(expression, operands, count))
 
 #define STEP(lower, node, kernel, ...) (step_open(lower), __VA_ARGS__, step_call(lower, node, kernel))
 
-/* The same where the kernel's `y` is output 0 of the node, made by lower_output_dense. */
+/* A step whose parameter `y` is output 0 of the node, made by lower_output_dense. */
 #define STEP_OUTPUT(lower, node, made, kernel, ...) \
     (step_open(lower), ARG(y, made), __VA_ARGS__, step_output(lower, node, made, kernel))
 
@@ -67,8 +67,8 @@ typedef struct Given {
 void step_open(Lower *lower);
 void step_give(Lower *lower, Given given);
 
-/* Appends the step with the arguments given since step_open, and ends their list. 0, or -1 with a message. `node` NULL:
- * the one in hand. */
+/* Appends the step with the arguments given since step_open, and ends their list. Returns 0, or -1 with a message.
+ * `node` NULL: the node that is being lowered. */
 int step_call(Lower *lower, const Node *node, const char *kernel);
 int step_output(Lower *lower, const Node *node, Operand y, const char *kernel);
 
@@ -82,7 +82,7 @@ Given given_extents(const char *name, int count, const Extent *list);
 Given given_ints(const char *name, int count, const int64_t *list);
 Given given_floats(const char *name, int count, const double *list);
 
-/* Where a kernel writes an extent that it finds out. */
+/* The slot to which a kernel writes an extent that it finds. */
 Operand step_finds(Lower *lower, Extent found);
 
 #endif

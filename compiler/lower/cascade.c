@@ -265,8 +265,8 @@ static int64_t read_bytes(const Lower *lower, const Cascade *all, int first, int
     return bytes;
 }
 
-/* Live bytes while one level is computed as a whole, at best: its result takes the place of its input, where that is
- * allowed, or of a tensor that its expression reads. */
+/* Live bytes while one level is computed as a whole, at best: where allowed, its result overwrites its input, or a
+ * tensor that its expression reads. */
 static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
 {
     const Deferred *p = all->level[level].p;
@@ -327,8 +327,8 @@ static Cascade part(const Cascade *all, int begin, int end)
     return c;
 }
 
-/* The last level computed as a whole, including a stage that it computes itself, after the best division of those
- * before. */
+/* The best division that computes the last level as a whole, and with it a stage that its kernel computes, too. best:
+ * the divisions of the levels before. */
 static Cutting cut_whole(const Lower *lower, const Cascade *all, const Cutting *best, int end)
 {
     int     begin = end - 1 - (end > 1 && all->level[end - 2].stage->is_part);
@@ -340,7 +340,8 @@ static Cutting cut_whole(const Lower *lower, const Cascade *all, const Cutting *
     return whole;
 }
 
-/* The levels from `begin` on as one cascade, after the best division of those before. */
+/* The best division that computes the levels from `begin` on as one cascade. best: the divisions of the levels
+ * before. */
 static Cutting cut_strips(const Lower *lower, const Cascade *all, const Cutting *best, int begin, int end)
 {
     Cascade c = part(all, begin, end);

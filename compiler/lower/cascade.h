@@ -14,12 +14,12 @@ typedef struct Stage {
     int64_t   reach, stride, pad; /* rows of a window, stride between windows, rows of padding above */
     int64_t   grain;              /* rows that are made together: strips are multiples */
     int64_t   weights;            /* bytes */
-    double    border;             /* what rows of padding hold */
-    int       stages;             /* that wait, with this one */
+    double    border;             /* value in rows of padding */
+    int       stages;             /* deferred stages of the chain, this one included */
     bool      is_separate;        /* computed as a whole, its result cannot follow its input through the same memory */
     bool      is_part;            /* where the next stage is computed as a whole, its kernel computes this one too */
     Operand   x;      /* the input where it lies as a whole; rank 0: the stage reads operands of its expression only */
-    Deferred *before; /* else the stage that makes it; or NULL */
+    Deferred *before; /* else the stage that computes its input; or NULL */
     /* Appends the step for some rows. x is their input; `pad` rows are missing above it, and below it as many as the
      * windows lack. */
     int (*append)(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y);

@@ -1,6 +1,5 @@
-/* choice.h - the algorithm chosen for each shape of convolution, and the file of --tune that lists the choices, a line
- * each:
- *   conv_f32 batch=1 groups=1 inputs=64 ... pad=0,1,1 : winograd 4    # microseconds, and those of the others
+/* choice.h - the algorithm chosen for each shape of convolution, and the file of --tune with one choice a line:
+ *     conv_f32 batch=1 groups=1 inputs=64 ... pad=0,1,1 : winograd 4    # microseconds, and those of the others
  * Knows nothing of measuring. */
 #ifndef OCC_LOWER_CHOICE_H
 #define OCC_LOWER_CHOICE_H

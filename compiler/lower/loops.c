@@ -259,7 +259,7 @@ int lower_copy(Lower *lower, const Node *node, Operand x, Operand y)
     LoopNest nest;
 
     if (x.buffer == y.buffer && extent_same(x.offset, y.offset) &&
-        operand_same_layout(&x, &y)) /* its step wrote it there */
+        operand_same_layout(&x, &y)) /* the step of x wrote it in place */
         return 0;
     nest = nest_of(lower, &y, &from, 1);
     return STEP(lower, node, move_kernel(lower, "copy", y.dtype), ARG(y, y), ARG(x, x), ARG(rank, nest.rank),

@@ -124,7 +124,7 @@ int lower_graph(Lower *lower, const Graph *graph);
 int lower_input(Lower *lower, const Node *node, int index, Operand *out);
 int lower_value(Lower *lower, Value *value, Operand *out);
 
-/* The same in dense row-major order: a copy step is appended where the value lies otherwise. */
+/* The operand of an input in dense row-major order. A copy step is appended where the value has another layout. */
 int lower_input_dense(Lower *lower, const Node *node, int index, Operand *out);
 int lower_dense(Lower *lower, Operand x, Operand *out);
 
@@ -139,7 +139,7 @@ int lower_output_done(Lower *lower, const Node *node, int index, Operand written
 /* Output `index` is a view of a placed value (reshape, transpose, slice, ...): no step, no bytes. */
 int lower_output_view(Lower *lower, const Node *node, int index, Operand view);
 
-/* The same for a view that covers only part of the value; a copy with --elision=off. */
+/* The operand of an output of which a view covers only a part; with --elision=off it is a copy. */
 int lower_output_part(Lower *lower, const Node *node, int index, Operand part);
 
 /* Output `index` is deferred until its consumer is lowered. */

@@ -32,7 +32,7 @@ static int put_member(Lower *lower, Value *from, const Type *type, Operand y)
                                    : lower_copy(lower, NULL, x, member);
 }
 
-/* Writes zeros to the header, and to those of nested members. */
+/* Writes zeros to the header and to the headers of nested members. */
 int optional_clear(Lower *lower, const Type *type, Operand y)
 {
     Extent none = extent_const(0);

@@ -21,7 +21,7 @@ struct PanelPacking {
     int64_t lane;            /* elements that an output has in a row; at most 4 */
     int64_t margin;          /* elements of zero behind the last block */
     DType   dtype;
-    void (*put)(const PanelPacking *packing, const PackedRows *rows, void *to); /* all elements of these rows */
+    void (*put)(const PanelPacking *packing, const PackedRows *rows, void *to); /* writes all elements of these rows */
 };
 
 /* A weight of the program that `packing` packs. `packing` and its constant must live as long as the program. */

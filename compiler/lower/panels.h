@@ -21,8 +21,7 @@ const void *panels_source(Lower *lower, const Value *constant);
  * data lives as long as the program. */
 Operand panels_constant(Lower *lower, const void *data, PanelShape shape, const int64_t *stride, const char *name);
 
-/* Weights that are computed while running, `w` with axes [group * outputs][inputs][tap ...]: copied into panels by
- * steps. */
+/* Copies weights that are computed at run time into panels, by steps. w: axes [group * outputs][inputs][tap ...]. */
 int panels_computed(Lower *lower, Operand w, PanelShape shape, Operand *out);
 
 /* The pitch of an operand that an epilogue reads: elements between neighbouring pixels (all axes but `channel`, in

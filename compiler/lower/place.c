@@ -197,7 +197,7 @@ static void make_rearranged(const Packing *packing, int64_t from, int64_t bytes,
     }
 }
 
-/* A constant in another order is another constant: nothing is moved while running. */
+/* A constant in another order becomes another constant, so that nothing is moved at run time. */
 static Operand rearranged_constant(Lower *lower, const Operand *x)
 {
     const Buffer *from = &lower->program->buffer[x->buffer];

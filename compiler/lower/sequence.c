@@ -39,7 +39,7 @@ bool sequence_layout(const Type *type, SequenceLayout *out)
     if (l.capacity < 0)
         return false;
     if (l.capacity == 0)
-        bytes = 0; /* what is never put in may have no shape */
+        bytes = 0; /* members that are never put in may have no shape */
     else if (!member_bytes(type->item, &bytes))
         return false;
     l.rank = type->item->kind != TYPE_TENSOR || !l.capacity ? 0 : type->item->rank < 0 ? -1 : type->item->rank;

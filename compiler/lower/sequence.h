@@ -33,7 +33,7 @@ bool sequence_layout(const Type *type, SequenceLayout *out);
 /* Give `value` (a sequence or optional) a buffer of its capacity. */
 int sequence_place(Lower *lower, Value *value);
 
-/* The same for a port of the model: the caller's memory in this layout, or memory that the caller reads. */
+/* Gives a port of the model (a sequence or optional) its buffer: the caller's memory, in the layout above. */
 int sequence_port(Lower *lower, Value *value, BufferKind kind, int index);
 
 /* Copy all members of `from` to where `to` lies; capacities may differ: too many members stop the run. */
@@ -49,8 +49,8 @@ int sequence_view(Lower *lower, Value *made, Operand member);
 /* `words` integers of the header from number `first` on, as int64_t elements. */
 Operand sequence_words(Lower *lower, Operand sequence, Extent first, int64_t words);
 
-/* What the header keeps of member `index`, and the values to store there for a member of this type; returns their
- * number. */
+/* The header's words for member `index`; sequence_keep: the values to store there for a member of this type. It returns
+ * their number. */
 Operand sequence_kept(Lower *lower, const Type *type, Operand sequence, Extent index);
 int     sequence_keep(const Type *type, const Type *member, Extent *words);
 
@@ -63,8 +63,8 @@ int sequence_integer(Lower *lower, Operand word, const Value *value, int which, 
 /* The members that `value` has, as a run-time integer. */
 int sequence_count(Lower *lower, Value *value, Extent *out);
 
-/* Run-time extents of tensor `made` are those at `words`; extents that inference knows are compared. The same of member
- * `index` of a sequence, whose rank is compared where the header keeps it. */
+/* Takes the run-time extents of tensor `made` from `words`; extents that inference knows are compared. sequence_take:
+ * from the header of member `index` of a sequence, with its rank where the header has one. */
 int sequence_extents(Lower *lower, const Value *made, Operand words);
 int sequence_take(Lower *lower, const Value *made, const Type *type, Operand sequence, Extent index);
 

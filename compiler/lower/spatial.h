@@ -15,7 +15,7 @@ Operand spatial_rows(Operand x, Extent rows, Extent row, int64_t channels, Exten
 /* The channels of one of the node's groups, of so many in all. */
 Extent spatial_share(Lower *lower, const Node *node, Extent channels);
 
-/* Whether the channels of the weights, input 1, are known only while running: panels need them. */
+/* Are the channels of the weights, input 1, known only at run time? Panels need constant channels. */
 bool spatial_is_open(const Node *node);
 
 /* Gives a step three elements, for depth, height and width, of `naxes` values; absent leading axes are 0, of integers
@@ -23,7 +23,7 @@ bool spatial_is_open(const Node *node);
 void give_extents(Lower *lower, const char *name, const Extent *values, int naxes);
 void give_ints(Lower *lower, const char *name, const int64_t *values, int naxes);
 
-/* The fields of an occ_window as arguments: those of w, and a window that is the pixel itself. */
+/* The fields of an occ_window as arguments: WINDOW those of w, PIXEL those of a window of one pixel. */
 #define WINDOW(lower, w) \
     give_ints(lower, "window.kernel", (w)->kernel, (w)->naxes), \
         give_ints(lower, "window.stride", (w)->stride, (w)->naxes), \
@@ -31,7 +31,7 @@ void give_ints(Lower *lower, const char *name, const int64_t *values, int naxes)
         give_extents(lower, "window.pad", (w)->begin, (w)->naxes)
 #define PIXEL(lower) WINDOW(lower, &(const Window){.naxes = 0})
 
-/* The convolution of `x` with windows w at its largest extents; channels are those of one group. */
+/* The convolution of `x` with windows w, at its largest extents. inputs, outputs: channels of one group. */
 ConvShape spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t inputs, int64_t outputs);
 
 /* Input 0 with its channels side by side: where they lie apart, a copy. */

@@ -1,6 +1,7 @@
-/* state.c - pairs of an output and an input that are kept across runs: one buffer of the state block, read at the
- * start, written at the end. It holds a tensor dense at its extents; where they are known only while running the
- * caller, who is told those of the output, gives them to the next run as those of the input. */
+/* state.c - pairs of an output and an input that are kept across runs: one buffer of the state block, read at the start
+ * and written at the end of a run. It holds a tensor, dense at its extents. Extents that are known only at run time go
+ * through the caller: a run reports those of the output, and the caller passes them to the next run as those of the
+ * input. */
 #include "lower/lower.h"
 #include "support/int.h"
 #include <string.h>
@@ -27,8 +28,7 @@ static int find_pair(Lower *lower, const char *text, StatePair *pair)
     return diag_usage(lower->diag, "--state=%s: found no output and input of these names; wanted OUTPUT:INPUT", text);
 }
 
-/* Whether what one run leaves can be what the next one takes: extents known only while running may differ from run to
- * run. */
+/* Can the output's type be the next run's input? Extents known only at run time may differ from run to run. */
 static bool can_follow(const Type *in, const Type *out)
 {
     if (in->kind != TYPE_TENSOR || out->kind != TYPE_TENSOR || in->dtype != out->dtype || in->rank != out->rank ||

@@ -1,4 +1,4 @@
-/* text_pool.c - pools: buffers that hold the characters of text made while running, and who points into them. */
+/* text_pool.c - pools: buffers with the characters of text made at run time, and the values that point into them. */
 #include "lower/lower.h"
 #include "program/operand.h"
 

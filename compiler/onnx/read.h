@@ -13,8 +13,8 @@ enum { ONNX_IR_VERSION = 14, ONNX_OPSET = 28, ONNX_ML_OPSET = 5 };
  * freed; constants point into it. NULL: messages in diag. */
 Model *onnx_read(Arena *arena, const char *path, Diag *diag);
 
-/* The same of `bytes` bytes at `data`, which must outlive the arena's use. `path` says where external data is looked
- * for (beside it); NULL: external data is refused. */
+/* Reads a model from `bytes` bytes at `data`, which must outlive the arena's use. External data is looked for beside
+ * `path`; NULL: external data is refused. */
 Model *onnx_read_memory(Arena *arena, const char *path, const void *data, size_t bytes, Diag *diag);
 
 #endif

@@ -52,7 +52,7 @@ struct Scope {
     const Frame *frame;   /* NULL: the model's own text */
     Map          value;   /* name -> Value; a name put with NULL is an omitted argument */
     Map          result;  /* of a function: its output's name -> the caller's Value */
-    Map         *claimed; /* all names of the graph's values, those of inlined functions too */
+    Map         *claimed; /* names of all values of the graph, including those of inlined functions */
 };
 
 /* A string that the file omits is NULL. */
@@ -87,8 +87,8 @@ int type_read(Reader *reader, const char *what, const Onnx__TypeProto *proto, Ty
 /* attr.c: the attributes of a node, references to the function's attributes resolved. */
 int attrs_read(Reader *reader, Scope *scope, Node *node, size_t count, Onnx__AttributeProto **attribute);
 
-/* attr_check.c: attributes against the rows of schemas/attrs.def: is there such a one, of that kind; are all of them as
- * they should be, none missing. Return 0 or -1 with a message. */
+/* attr_check.c: compares attributes with the rows of schemas/attrs.def. attr_expect: has the operator an attribute of
+ * that name and kind? attrs_check: is every attribute right, and none missing? Return 0 or -1 with a message. */
 int attr_expect(Reader *reader, const Node *node, const char *name, AttrKind kind);
 int attrs_check(Reader *reader, Node *node);
 

@@ -1,9 +1,8 @@
-/* upgrade_broadcast.c - the one-sided broadcasting of the operators before opset 7.
- * `axis` said where the smaller shape lies in the larger one; axes of extent 1 behind it say the same to today's
- * rules. */
+/* upgrade_broadcast.c - the one-sided broadcasting of operators before opset 7. Attribute `axis` named the place of the
+ * smaller shape in the larger one. With axes of extent 1 behind it, today's rules do the same. */
 #include "onnx/upgrade.h"
 
-/* The same constant with `count` further axes of extent 1. */
+/* A copy of the constant with `count` further axes of extent 1. */
 static Value *extend_constant(Value *value, int count)
 {
     Type type = value->type;
@@ -29,7 +28,7 @@ static Value *rank_of(Node *node, Value *value)
     return upgrade_make1(node, OP_onnx_Shape, upgrade_make1(node, OP_onnx_Shape, value));
 }
 
-/* The same where a rank is unknown until inference, which folds these nodes. */
+/* Appends axes of extent 1 where a rank is unknown until inference, which folds these nodes. */
 static Value *extend_computed(Node *node, Value *larger, Value *smaller, int64_t axis)
 {
     Value *rank = rank_of(node, larger);

@@ -118,7 +118,7 @@ typedef struct Scan {
     int          depth;
     size_t       at; /* in the file */
     int64_t      messages, members;
-    bool         sane; /* something that only an ONNX model holds was met */
+    bool         sane; /* the scan has met a field that only ONNX models have */
 } Scan;
 
 /* A field in the file: [start,end), its payload [body,end). */

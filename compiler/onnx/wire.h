@@ -38,7 +38,7 @@ typedef struct Wire {
     const uint8_t *base; /* the file */
     size_t         size; /* bytes */
     Arena         *arena;
-    uint8_t       *data; /* the same message for the decoder, small: see above */
+    uint8_t       *data; /* the message for the decoder, without payloads and fields that nothing reads */
     size_t         used, capacity;
     Payload       *payload;
     int            npayload, cpayload;

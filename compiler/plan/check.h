@@ -7,10 +7,10 @@
 /* Every invariant of a program (check_program.c); a failure is a bug of occamyc. Returns 0, or -1 with a message. */
 int program_check(const Program *program, Diag *diag);
 
-/* Its parts: the arguments of steps describe their operands correctly at every size (check_extents.c). */
+/* Checks that the arguments of steps describe their operands correctly at every size (check_extents.c). */
 int program_check_extents(const Program *program, Diag *diag);
 
-/* The slices of steps that are cut. */
+/* Checks the slices of steps that are cut. */
 int program_check_slices(const Program *program, Diag *diag);
 
 #endif

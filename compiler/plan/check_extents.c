@@ -1,7 +1,7 @@
-/* check_extents.c - whether what the arguments of a step say of its operands fits them, at every size (shapes are the
- * operands'): where an extent or stride is known only while running, a literal in its place is right at one size only.
- * So the steps are looked at with the run-time integers at their least, their most and between: no operand may be left,
- * nor an expression read another element than the next. */
+/* check_extents.c - do the arguments of a step describe its operands correctly, at every size? (Shapes are taken from
+ * the operands.) Where an extent or stride is known only at run time, a literal in its place is right at one size only.
+ * So each step is examined with the run-time integers at their least, at their most and between: no operand may be
+ * left, and an expression may read no other element than the next. */
 #include "graph/interval.h"
 #include "kernels/record.h"
 #include "plan/check.h"

@@ -63,7 +63,7 @@ static bool *used_weights(const Program *p)
             if (b >= 0)
                 used[b] = p->buffer[b].kind == BUFFER_WEIGHT;
         }
-    for (int b = 0; b < p->nbuffer; b++) /* they are copied from the others */
+    for (int b = 0; b < p->nbuffer; b++) /* constants that resident blocks copy */
         for (int i = 0; i < p->buffer[b].ncontent && p->buffer[b].kind == BUFFER_RESIDENT; i++)
             used[p->buffer[b].content[i].weight] |= p->buffer[p->buffer[b].content[i].weight].size > 0;
     return used;
@@ -75,7 +75,7 @@ static WeightForm choose_form(const Program *p, const PlanOptions *options, cons
 
     for (int i = 0; i < p->nbuffer; i++)
         total += used[i] ? p->buffer[i].size : 0;
-    if (options->weights == WEIGHTS_SWAP) /* what is in no block */
+    if (options->weights == WEIGHTS_SWAP) /* constants that are in no block */
         return WEIGHTS_INLINE;
     if (options->weights != WEIGHTS_AUTO)
         return options->weights;

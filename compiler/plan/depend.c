@@ -307,7 +307,7 @@ Dependences plan_dependences(const Touches *t, const Plan *plan, Arena *arena)
     for (int i = 0; i < t->program->nslot; i++)
         add_pairs(arena, &t->slot[i], lists);
     for (int u = 0, check = -1; u < t->nunit; u++) {
-        if (check >= 0) /* it may rely on what was checked */
+        if (check >= 0) /* a unit may rely on the last check before it */
             add(arena, lists, u, check, 0);
         check = t->barrier[u] ? u : check;
         sort(&lists[u]);

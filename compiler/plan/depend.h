@@ -46,7 +46,7 @@ bool operands_interleave(const Operand *a, const Operand *b);
 /* A unit that must end before another begins. */
 typedef struct Need {
     int     unit;
-    int64_t bytes; /* that it writes and the other reads */
+    int64_t bytes; /* bytes that it writes and the other reads */
 } Need;
 
 /* By unit; transitive ones may be left out. */
@@ -58,7 +58,8 @@ typedef struct Dependences {
 /* From what the steps touch. */
 Dependences program_dependences(const Touches *touches, Arena *arena);
 
-/* The same plus those of the plan's offsets: a buffer placed over another one is written after that one's last use. */
+/* The dependences of program_dependences, and those of the plan's offsets: a buffer placed over another one is written
+ * after the last use of that one. */
 Dependences plan_dependences(const Touches *touches, const Plan *plan, Arena *arena);
 
 #endif

@@ -292,7 +292,7 @@ static LiveRuns runs_by_end(const Liveness *l)
     return list;
 }
 
-/* All runs by piece, then step; those of piece p are run[at[p]] .. run[at[p+1]-1]. */
+/* All runs, sorted by piece, then by step. The runs of piece p are run[at[p]] .. run[at[p+1]-1]. */
 typedef struct Runs {
     LiveRun *run;
     int     *at;

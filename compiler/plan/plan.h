@@ -23,7 +23,7 @@ bool buffer_is_planned(const Buffer *buffer, int io_arena);
 /* The end of the last memory in the numbering of Plan.offset, where memories lie one behind the other. */
 int64_t plan_extent(const Plan *plan);
 
-/* The bytes of a span; with several copies of the buffer, those of all copies. */
+/* The bytes of a span, of all copies of the buffer together. */
 int64_t span_bytes(const Buffer *buffer, const Span *span);
 
 /* Bytes of the buffer that are live in `step`. */
@@ -49,7 +49,7 @@ void program_find_overlaps(Program *program);
 bool buffer_dies_beside(const Program *program, int read, int written, int step);
 
 /* Step `index` makes buffer *y row by row from buffer *x, and may do so in the same memory when x begins at least
- * *distance bytes above y (overlap.c). Whether the two meet elsewhere is not asked. */
+ * *distance bytes above y (overlap.c). It does not check whether other steps keep the two apart. */
 bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *distance);
 
 /* Gives smaller tiles to steps in which more than `above` bytes are live, or to EVERY_STEP (overlap.c): small rows

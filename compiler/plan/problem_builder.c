@@ -25,7 +25,7 @@ struct BuiltProblem {
 struct Solved {
     const BuiltProblem *built;
     PlanResult          result;
-    int64_t             upper_bound; /* what it was solved for, see PlanLimits */
+    int64_t             upper_bound; /* the limit with which it was solved, see PlanLimits */
     bool                full;        /* with full effort */
 };
 
@@ -84,8 +84,8 @@ static void fill_problem(BuiltProblem *built, int io_arena)
     built->problem.nstep = program->nstep;
 }
 
-/* Several memories, those of them that may hold each buffer, and, where the first ones are better, the traffic that it
- * would have there. */
+/* Adds the memories, and for each buffer those that may hold it. Where memories are ranked, also the traffic that the
+ * buffer would have. */
 static void add_regions(BuiltProblem *built, const PlanOptions *options)
 {
     int64_t *traffic = arena_array(built->program->arena, int64_t, built->program->nbuffer + 1);
@@ -313,7 +313,7 @@ static bool has_core(const PlanResult *result, int count)
     return false;
 }
 
-/* By position, what the caller knows of a similar program; NULL: nothing. */
+/* Offsets of a similar program, by position in the problem; NULL: the caller knows none. */
 static const int64_t *offsets_like(const Planning *planning, const BuiltProblem *built)
 {
     int64_t *offset = arena_array(built->program->arena, int64_t, built->problem.nbuffer + 1);

@@ -29,7 +29,8 @@ typedef struct Pace {
  * and what they touch. Steps inside others get the queue of their owner. pace NULL: only necessary waits. */
 void program_find_waits(Program *program, const Pace *pace);
 
-/* Finds the waits of a planned program from operands and offsets; those of a Pace only where memory is reused. */
+/* Finds the waits of a planned program from operands and offsets. Waits of a Pace are kept only where memory is
+ * reused. */
 void program_settle_waits(Program *program, const Plan *plan);
 
 /* Whether two steps of different queues may run at the same time; false for steps of one queue. */

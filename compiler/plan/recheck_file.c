@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a fetch reads of the file. */
+/* A range of the weights file that a fetch reads. */
 typedef struct FileRange {
     int64_t from, bytes;
     int     step, buffer;

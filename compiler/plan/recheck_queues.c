@@ -13,8 +13,8 @@ typedef struct QueueRecheck {
     Diag          *diag;
     int            queues;
     int  *clock;  /* [step][queue]: numbers below which all steps of the queue have ended when the step begins */
-    bool *reads;  /* [step][slot], of outermost steps with what they own */
-    bool *writes; /* likewise */
+    bool *reads;  /* [step][slot], of outermost steps with the steps that they own: read */
+    bool *writes; /* [step][slot]: written */
 } QueueRecheck;
 
 static Loc loc_of(const QueueRecheck *r, int step)
@@ -86,7 +86,8 @@ static void find_clocks(QueueRecheck *r)
 
 /* ------------------------------------------------------------------------------------------------------------ bytes */
 
-/* Marks every byte that the operand covers, by axes from `axis` on; or tells whether one is already marked. */
+/* Marks every byte that the operand covers, along the axes from `axis` on. mark false: is one of them marked
+ * already? */
 static bool walk_bytes(const Operand *x, int axis, int64_t element, bool *set, bool mark)
 {
     int64_t bytes = operand_bytes_per_element(x);
@@ -132,7 +133,7 @@ static bool meet(const QueueRecheck *r, const Operand *a, const Operand *b)
         return false;
     operand_hull(a, x->size, &a_lo, &a_hi);
     operand_hull(b, y->size, &b_lo, &b_hi);
-    if (x != y) { /* elsewhere there is one numbering for each buffer */
+    if (x != y) { /* one buffer: offsets within it suffice */
         a_lo += a_at, a_hi += a_at;
         b_lo += b_at, b_hi += b_at;
     }
@@ -152,7 +153,7 @@ static void note_parts(QueueRecheck *r, int step, int expr)
     note_read(r, step, r->program->model->expr[expr].c);
 }
 
-/* Notes the slots that an expression reads: its own, or those of its operands. */
+/* Notes the slots that an expression reads: its own slot, or the slots of its operands. */
 static void note_read(QueueRecheck *r, int step, int expr)
 {
     const Program *p = r->program;

@@ -88,7 +88,7 @@ static int64_t reuse_in_place(const Program *program, Unit unit, int buffer)
     return 0;
 }
 
-/* The same, where the result may also follow the operand through the same memory. */
+/* Bytes of the buffer that the unit's result may overwrite, in place or by following it through the same memory. */
 static int64_t reuse_of(const Program *program, Unit unit, int buffer)
 {
     int     x, y;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_RUNS = 1 << 14 }; /* that are counted */
+enum { MOST_RUNS = 1 << 14 }; /* runs of a step that are counted, at most */
 
 /* Bytes that one use of the operand touches at most; broadcast elements count once. */
 static int64_t bytes_touched(const Operand *x)

@@ -21,11 +21,11 @@ typedef struct BlockForm {
     int64_t align; /* alignment of a block's place and size, a power of two: required by the loader */
 } BlockForm;
 
-/* What is known of a block: the outermost steps that read it. */
+/* The use of a block: the outermost steps that read it. */
 typedef struct BlockUse {
     int     buffer;
     int64_t bytes;
-    int     first, last; /* the first and the last; a control step counts with all that it owns */
+    int     first, last; /* the first and the last of them; a control step stands for the steps that it owns */
 } BlockUse;
 
 typedef struct BlockUses {
@@ -33,9 +33,8 @@ typedef struct BlockUses {
     int       count, capacity;
 } BlockUses;
 
-/* Puts the constants that each outermost step reads into blocks (BUFFER_BLOCK) and makes its operands windows of
- * these. A constant that several of them read is a block of its own, as is text no part of any. Nothing is fetched
- * yet. */
+/* Puts the constants that each outermost step reads into blocks (BUFFER_BLOCK), and makes its operands windows of them.
+ * A constant that several steps read is a block of its own. Text is in no block. Nothing is fetched yet. */
 void program_make_blocks(Program *program, const BlockForm *form);
 
 /* The blocks of a program, by the steps that read them. Memory is the arena's. */

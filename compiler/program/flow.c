@@ -19,7 +19,7 @@ int flow_next(const Program *program, int step)
 {
     int next = step + 1;
 
-    for (int i = step; i-- > 0;) { /* what owns the step, inside out */
+    for (int i = step; i-- > 0;) { /* the owners of the step, the innermost first */
         const Step *s = &program->step[i];
 
         for (int b = 0; b < 2 && (s->kind == STEP_IF || s->kind == STEP_LOOP); b++) {

@@ -45,22 +45,22 @@ typedef struct KernelArg {
     const double  *floats;
 } KernelArg;
 
-/* What kernels are written in. C: one loop after another, in rising order of address where the row of kernels.def says
- * so. DEVICE: all elements of a result at once, so that no order says what was read when. */
+/* The languages of kernels. C: one loop after another, in rising order of address where the row of kernels.def says so.
+ * DEVICE: all elements of a result at once, so that reads are in no order. */
 typedef enum Language { LANGUAGE_C, LANGUAGE_DEVICE, LANGUAGES } Language;
 
 /* How a kernel runs on a device: see schemas/device.def. */
 typedef enum HomeForm {
-    HOME_NONE,  /* no row says it */
-    HOME_TWIN,  /* code of its own, of the same name and arguments */
-    HOME_UNITS, /* its code in C on one unit of its work for each thread */
-    HOME_ONE,   /* its code in C on one thread */
-    HOME_HOST   /* its code in C on the host */
+    HOME_NONE,  /* no row of device.def names the kernel */
+    HOME_TWIN,  /* code of its own, with the same name and arguments */
+    HOME_UNITS, /* the code in C, one unit of work for each thread */
+    HOME_ONE,   /* the code in C, on one thread */
+    HOME_HOST   /* the code in C, on the host */
 } HomeForm;
 
-/* A kernel's code in one language, and where its result may lie while what it reads is needed. */
+/* A kernel's code in one language, and where its result may lie while its operands are still needed. */
 typedef struct KernelCode {
-    const char *file;       /* file that it comes from, or that says so; NULL: the language has no such kernel */
+    const char *file;       /* file with the code, or with the row of its home; NULL: none in this language */
     bool        in_place;   /* KERNEL_IN_PLACE: on an operand of equal type and layout, or below it in memory */
     bool        same_place; /* KERNEL_SAME_PLACE: on an operand of its expression of equal type and layout */
     bool        by_rows;    /* behind an input, at the distance that the record says */
@@ -70,7 +70,7 @@ typedef struct KernelCode {
 struct KernelRecord;
 typedef struct Kernel {
     const char                *name;   /* "conv_f32": the function is occ_conv_f32 */
-    const struct KernelRecord *record; /* what else is known of it: kernels/record.h */
+    const struct KernelRecord *record; /* properties beside the signature: kernels/record.h */
     const Param               *param;
     int                        nparam;
     int                        ntaken; /* parameters of the function: a struct counts once */
@@ -84,7 +84,7 @@ typedef struct Kernel {
 } Kernel;
 
 const Kernel *kernel_find(const char *name);                       /* NULL: no such kernel */
-bool          kernel_has(const Kernel *kernel, Language language); /* it has code in the language */
+bool          kernel_has(const Kernel *kernel, Language language); /* has the kernel code in the language? */
 const char   *language_name(Language language);
 
 /* A scalar function of the templates by name, "add_f32": *result = occ_add_f32(*operand[0], *operand[1]). Ends with

@@ -22,9 +22,8 @@ void operand_hull(const Operand *operand, int64_t size, int64_t *lo, int64_t *hi
 /* The argument of a kernel step by the name of its parameter; NULL: the kernel has none of that name. */
 Arg *step_argument(const Step *step, const char *name);
 
-/* The extents of an argument, by the name of its parameter, or of a shape: "xdim" and "xstride" are those of the shape
- * x_at. *count: how many. They may be changed if the step is the caller's own. NULL: the kernel has none of that
- * name. */
+/* The extents of an argument, by the name of its parameter; of a shape x_at they are "xdim" and "xstride". *count: how
+ * many. They may be changed if the step is the caller's own. NULL: the kernel has none of that name. */
 Extent *step_extents_of(const Step *step, const char *name, int *count);
 
 /* The operand whose extents and strides a parameter of the step's kernel is; NULL: it is no shape. */

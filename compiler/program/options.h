@@ -47,11 +47,11 @@ typedef struct Options {
     const char           *profile;             /* --profile */
     const char           *verify;              /* --verify=DIR; "" for --verify alone */
     bool                  verify_nodes;        /* --verify-nodes */
-    int verify_more;  /* VERIFY_* of verify.h: which bounds, besides those of inputs, come from the stored sets */
-    const char *dump; /* --dump=graph|program|plan */
-    bool        quiet;
-    bool        help, version; /* --help, --version: nothing is compiled */
-    const char *command_line;  /* "occamyc MODEL.onnx ...": what affects the output, for the banner; no local paths */
+    int                   verify_more; /* VERIFY_* of verify.h: bounds, besides those of inputs, from the stored sets */
+    const char           *dump;        /* --dump=graph|program|plan */
+    bool                  quiet;
+    bool                  help, version; /* --help, --version: nothing is compiled */
+    const char *command_line; /* "occamyc MODEL.onnx ...": what affects the output, for the banner; no local paths */
 } Options;
 
 /* Threads that the host program offers to parallel_for; 1: none besides its own. */

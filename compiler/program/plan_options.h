@@ -19,14 +19,14 @@ typedef struct MemoryRegion {
  * appears in a plan. */
 typedef enum WeightForm { WEIGHTS_AUTO, WEIGHTS_INLINE, WEIGHTS_OBJECT, WEIGHTS_FILE, WEIGHTS_SWAP } WeightForm;
 
-/* What brings weights while the model runs. */
+/* The loader of weights at run time. */
 typedef struct Loader {
     double  rate;    /* bytes a nanosecond; 0: the target's */
     double  latency; /* nanoseconds of a load that is alone */
     int64_t align;   /* bytes, a power of two: loads begin and end at multiples, in the file and in memory */
 } Loader;
 
-/* How to plan; from the command line. */
+/* Options of planning, from the command line. */
 typedef struct PlanOptions {
     const char  *planner;  /* "auto", or a name of the planners' table */
     int          reorder;  /* 0: keep the model's order */
@@ -34,9 +34,9 @@ typedef struct PlanOptions {
     double       seconds;  /* time limit; 0: effort is counted in nodes */
     MemoryRegion region[MAX_REGIONS];
     int          nregion; /* 0: one arena of any size */
-    bool         ranked;  /* they are fast to slow: the first is to serve the most traffic; else all alike */
+    bool         ranked;  /* memories are fast to slow: the first is to serve the most traffic */
     WeightForm   weights;
-    bool         one_file;    /* there is no file beside the code for them */
+    bool         one_file;    /* no file beside the code may hold weights */
     int64_t      upper_bound; /* bytes: larger plans are not searched for; 0: none */
 } PlanOptions;
 

@@ -179,10 +179,10 @@ typedef struct Program {
     int        nstate, cstate;
     int        dims;        /* Buffer.id of the run-time integers, or -1: there are none */
     int        cascades;    /* loops over strips of rows (lower/cascade.c) */
-    bool       no_in_place; /* no result takes the place of an operand */
-    bool       no_overlap;  /* none follows its input through the same memory */
-    int        nslot;       /* int64_t entries of it */
-    int       *slot;        /* by Model.expr index: its entry, or -1 */
+    bool       no_in_place; /* no result overwrites an operand */
+    bool       no_overlap;  /* no result follows its input through the same memory */
+    int        nslot;       /* int64_t entries of `dims` */
+    int       *slot;        /* by Model.expr index: its entry in `dims`, or -1 */
     int        nslot_of;    /* entries of slot[] */
     int       *home;        /* by Value.id: the buffer that holds it, as a whole or as a view; -1: it is never stored */
     int        nhome;       /* entries of home[] */
@@ -221,14 +221,14 @@ typedef struct SwapStall {
 typedef struct Swap {
     int64_t kept;   /* bytes of blocks that stay */
     int64_t blocks; /* bytes of all */
-    int64_t read;   /* bytes that a run reads when the kept ones are there, but for rows of tables */
+    int64_t read;   /* bytes that a run reads when the kept blocks are there, without rows of tables */
     int64_t tables; /* bytes of tables, of which rows are loaded by index */
-    int64_t rows;   /* that a run loads, at most; row_bytes: bytes of these loads */
+    int64_t rows;   /* rows that a run loads, at most; row_bytes: bytes of these loads */
     int64_t row_bytes;
     int64_t file;        /* bytes of the weights file */
-    int     loads;       /* that such a run begins */
+    int     loads;       /* loads that such a run begins */
     int     ahead;       /* largest number of loads in flight at a time; at least 1 */
-    Loader  loader;      /* what the plan was made for */
+    Loader  loader;      /* loader that the plan was made for */
     int64_t least, most; /* bytes of the arena and of blocks that stay, together, that any plan needs, and
                                          with which all blocks stay */
     int64_t fixed;       /* bytes of RAM beside these */
@@ -238,7 +238,7 @@ typedef struct Swap {
     int64_t    wanted, early; /* bytes that they read first, and what of it may have been there before */
     SwapStall *stall;         /* by rising step */
     int        nstall, cstall;
-    SwapPoint *curve; /* by rising bytes; if it was asked for */
+    SwapPoint *curve; /* by rising bytes; only if the options want it */
     int        ncurve;
 } Swap;
 
@@ -257,13 +257,13 @@ typedef struct Plan {
     int64_t     align;       /* of the arena */
     int64_t     greedy[4];   /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */
     const char *status;      /* "optimal: equals the bound", ... */
-    const char *planner;     /* that found it */
+    const char *planner;     /* planner that found it */
     WeightForm  weight_form; /* from here on filled by program_confirm (constants.c) */
     int *same; /* by Buffer.id: the constant that it equals and is stored as; its own id: none; -1: no step reads it */
     int64_t *stored;       /* by Buffer.id: bytes from the start of the constants' or the state's block */
-    int64_t  weight_bytes; /* of all distinct constants, gaps included */
+    int64_t  weight_bytes; /* bytes of all distinct constants, gaps included */
     int64_t  state_bytes, state_align;
-    Swap    *swap; /* NULL: no constant is loaded while running */
+    Swap    *swap; /* NULL: no constant is loaded at run time */
 } Plan;
 
 /* Adds a buffer like `buffer`: the program's own (port -1), one copy, placed by the planner. Returns its id. Pointers

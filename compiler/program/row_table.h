@@ -6,18 +6,18 @@
 
 #include "program/program.h"
 
-/* Which tables, and how they are loaded. */
+/* The tables whose rows are loaded, and how. */
 typedef struct RowForm {
     int64_t least;   /* bytes: smaller tables are loaded as a whole, like other constants */
-    int64_t align;   /* bytes: that places and sizes of loads are multiples of, a power of two */
+    int64_t align;   /* bytes: places and sizes of loads are multiples of it; a power of two */
     int64_t staging; /* bytes that loads may take in the arena, as long as one row is less */
-    int     ahead;   /* loads on their way at a time, at most */
+    int     ahead;   /* loads in flight at a time, at most */
 } RowForm;
 
 /* Each step that picks rows of a large constant by index becomes one that loads them. */
 void program_load_rows(Program *program, const RowForm *form);
 
-/* Loads of such a step that may be on their way, and all of a run at most; 0: it is another step. */
+/* Loads of such a step: in flight at a time, and of a whole run, at most; 0: it is another step. */
 int64_t step_rows_ahead(const Step *step);
 int64_t step_rows_loads(const Step *step);
 

@@ -50,7 +50,7 @@ static int64_t distance_of_block(const RowWalk *walk, int64_t first)
 {
     int64_t ytail = (walk->columns - 1) * walk->ycolumn + walk->ytail;
     int64_t next = first + walk->block < walk->rows ? first + walk->block : walk->rows;
-    int64_t end = (next - 1) * walk->yrow + ytail; /* of the elements written by then */
+    int64_t end = (next - 1) * walk->yrow + ytail; /* end of the elements written so far */
     int64_t now = end - 1 - lowest_read(walk, first) * walk->xrow, later = end - lowest_read(walk, next) * walk->xrow;
 
     now = walk->tile > 0 ? distance_in_row(walk, first) : now;
@@ -186,8 +186,7 @@ int64_t distance_of_groups(const GroupWalk *walk)
     return distance;
 }
 
-/* How far row i of the result reaches beyond row `low` of the input, in elements; the outer index is the same for
- * both. */
+/* Elements by which row i of the result reaches beyond row `low` of the input. The outer index is the same for both. */
 static int64_t ahead_of(const TableWalk *walk, int64_t i, int64_t low, int64_t outer)
 {
     int64_t longer = walk->out > walk->in ? walk->out - walk->in : 0;

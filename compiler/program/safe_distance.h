@@ -44,7 +44,7 @@ typedef struct GroupWalk {
     int64_t xrow, yrow, xcolumn, ycolumn, ytail;
 } GroupWalk;
 
-/* The safe distance of these; INT64_MAX where there are too many groups. O(tiles / group). */
+/* The safe distance of such a kernel; INT64_MAX where there are too many groups. O(tiles / group). */
 int64_t distance_of_groups(const GroupWalk *walk);
 
 /* A kernel that makes rows of the result [outer][out][inner] in rising order. Each row reads `taps` rows of the input
@@ -54,7 +54,7 @@ typedef struct TableWalk {
     const int64_t *row; /* [out][taps], each 0 .. in-1 */
 } TableWalk;
 
-/* The safe distance of these. O(out * taps). */
+/* The safe distance of such a kernel. O(out * taps). */
 int64_t distance_of_table(const TableWalk *walk);
 
 #endif

@@ -36,7 +36,7 @@ typedef struct ScalarNode {
 typedef struct Scalar {
     ScalarNode *node;
     int         nnode, cnode;
-    int         noperand; /* that it loads from */
+    int         noperand; /* operands that its nodes load from */
     bool        vector;   /* every node can be computed on the float vector type */
     DType       stored;   /* element type that the kernel stores */
 } Scalar;
@@ -46,7 +46,7 @@ enum { SCALAR_MAX_OPERANDS = 8 };
 typedef struct ScalarInfo {
     const char *name;
     int         arity;
-    bool        vector, outlined; /* it has a vector form; a long one, which kernels other than maps call, not inline */
+    bool        vector, outlined; /* has a vector form; that is long, and called by kernels other than maps */
     char        result;           /* 'S' or 'B' */
 } ScalarInfo;
 const ScalarInfo *scalar_info(ScalarOp op); /* NULL below SCALAR_FIRST_ROW */

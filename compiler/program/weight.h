@@ -7,10 +7,10 @@
 #include "program/program.h"
 
 enum {
-    WEIGHT_BLOCK = 64 * 1024, /* bytes: what a reader of all weights takes at a time, at most */
-    WEIGHT_HEADER = 4096,     /* bytes in front of the blocks in a file that is loaded while running */
+    WEIGHT_BLOCK = 64 * 1024, /* bytes: the most that a reader of all weights takes at a time */
+    WEIGHT_HEADER = 4096,     /* bytes in front of the blocks in a file that is loaded at run time */
     WEIGHT_ALIGN = 64,        /* bytes: of the block that holds them all, and of each in it */
-    SWAP_STATE = 16           /* bytes: NAME_swap, what a memory knows of its loads from run to run */
+    SWAP_STATE = 16           /* bytes: NAME_swap, the state of a memory's loads from run to run */
 };
 
 /* Bytes [from, from + bytes) of a weight. Returns the place where they are stored, perhaps unaligned, or `room`

@@ -27,7 +27,7 @@ struct Block {
     size_t capacity, used, below; /* bytes */
 };
 
-/* What to do when the arena is freed. */
+/* A function to call when the arena is freed. */
 typedef struct AtFree AtFree;
 struct AtFree {
     AtFree *older;

@@ -5,15 +5,16 @@
 #include "support/diag.h"
 #include <stddef.h>
 
-/* What `make` leaves open is made where it is written, a block at a time: large files need not lie in memory. */
+/* Bytes of a file. A piece with `make` is computed while it is written, a block at a time: large files need not be in
+ * memory as a whole. */
 typedef struct FilePiece {
-    const void *data; /* NULL: what `make` says, or zeros */
+    const void *data; /* NULL: computed by `make`, or zeros */
     size_t      bytes;
     void (*make)(const void *of, int64_t from, int64_t bytes, void *to); /* bytes [from, from + bytes), or NULL */
     const void *of;
 } FilePiece;
 
-/* Of a piece that is not stored as many bytes are made at a time, at most; a multiple of any element's. */
+/* The most bytes of a computed piece that are made at a time; a multiple of every element size. */
 enum { FILE_BLOCK = 256 * 1024 };
 
 /* The next bytes of a piece, from byte `from` on, and how many they are: all that are left where they are stored, else
@@ -36,7 +37,7 @@ typedef struct FileSet {
 /* Remember `data`, which stays the caller's until files_publish returns. */
 void files_add(FileSet *set, const char *path, const void *data, size_t bytes);
 
-/* The same for a file made of pieces, so that large ones need not be put together in memory. */
+/* Remembers a file made of pieces, so that a large one need not be put together in memory. */
 void files_add_pieces(FileSet *set, const char *path, const FilePiece *piece, int count);
 
 /* Write every file to a temporary beside its path, then rename them all. Returns 0, or -1 with a usage message; then no

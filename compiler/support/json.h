@@ -16,7 +16,7 @@ Json json_new(Text *text);
 /* `key` is NULL inside lists. Open objects and lists are closed in reverse order by json_close. */
 void json_object(Json *json, const char *key);
 void json_list(Json *json, const char *key);
-void json_flat(Json *json); /* what is open now, and all inside, stays on one line */
+void json_flat(Json *json); /* the innermost open object or list, with all inside, stays on one line */
 void json_close(Json *json, char bracket);
 
 void json_int(Json *json, const char *key, int64_t value);

@@ -24,10 +24,10 @@ struct Budget {
     int64_t         least, most; /* bytes of the smallest layout, and of all blocks kept beside theirs */
     double          loss;        /* bytes of the smallest layout over their sum */
     LayoutLevel    *level;       /* [keeper_levels] */
-    int             levels;      /* that are made, the smallest first */
+    int             levels;      /* levels that are made, the smallest first */
 };
 
-/* A layout that needs what the sums say. */
+/* A layout that needs exactly the sums of bytes. */
 typedef struct Sums {
     const Pipeline *p;
     Arena          *arena;
@@ -102,7 +102,7 @@ typedef struct Fit {
     int64_t     peak;  /* of the last layout */
     int        *place, *best;
     int64_t     best_peak; /* of the best layout, 0: none */
-    int64_t     best_sum;  /* that its places were made for */
+    int64_t     best_sum;  /* sum for which its places were made */
     bool       *core;
     int         left; /* layouts that may still be made */
 } Fit;
@@ -117,8 +117,8 @@ static int lay_out(Fit *f)
     return f->peak > f->arena;
 }
 
-/* Of the blocks in the layout's core the one that waits longest for its reader is loaded a step later, and with it
- * those that would overtake it. False: none can. */
+/* Takes the block in the layout's core that waits longest for its reader, and loads it one step later. Blocks behind it
+ * whose loads would then begin earlier move along. False: there is no such block. */
 static bool delay_one(Fit *f)
 {
     const Pipeline *p = f->g->p;
@@ -137,7 +137,8 @@ static bool delay_one(Fit *f)
     return true;
 }
 
-/* Places for a sum of bytes, and where that nearly fits a few of them later. Returns as lay_out. */
+/* Finds places for a sum of bytes and lays them out. If that nearly fits, a few blocks are loaded later. Returns as
+ * lay_out does. */
 static int fit_sum(Fit *f, int64_t sum)
 {
     enum { DELAYS = 3 };
@@ -233,7 +234,7 @@ static BudgetPlan plan_new(const Budget *g)
     return plan;
 }
 
-/* What a run with these kept blocks and places is. */
+/* Sets the figures of a run with these kept blocks and places. */
 static void describe(const Budget *g, int64_t arena, int64_t kept, BudgetPlan *plan)
 {
     PipelineTrace trace = {plan->to, plan->from, plan->stall};

@@ -22,9 +22,9 @@ typedef struct BudgetPack {
 
 /* A point of the curve: time over memory. */
 typedef struct BudgetPoint {
-    int64_t bytes;       /* what was asked for; the arena and the kept blocks may need less */
+    int64_t bytes;       /* the budget; the arena and the kept blocks may need less */
     int64_t arena, kept; /* bytes that are used */
-    int64_t read;        /* bytes that a run loads, in so many loads */
+    int64_t read;        /* bytes that a run loads, in `loads` loads */
     int     loads;
     double  time, bound; /* nanoseconds; INFINITY: nothing fits */
 } BudgetPoint;
@@ -37,7 +37,7 @@ typedef struct BudgetPlan {
     PipelineRun   run;
     PipelineBound bound;
     double       *stall; /* [nstep] nanoseconds */
-    double       *from;  /* [nblock] when the queue takes up the load, and when the block is there: pipeline_run */
+    double       *from;  /* [nblock] when the queue begins the load, and when the block is in memory */
     double       *to;
 } BudgetPlan;
 
@@ -59,18 +59,18 @@ int64_t budget_least(const Budget *budget);
 /* Bytes in which all blocks are kept; more gain nothing. */
 int64_t budget_most(const Budget *budget);
 
-/* The best plan found in `bytes` of arena and kept blocks together. It was laid out in at.arena bytes with these
- * places and the same blocks kept, or fewer: blocks that went into what was left over are kept, too, and only leave
- * gaps. 0; 1: fewer than budget_least, *plan is not set; -1: a layout failed. */
+/* The best plan found for `bytes` of arena and kept blocks together. It was laid out in at.arena bytes with these
+ * places and the same kept blocks, or fewer: blocks that fit the remaining bytes are kept, too, and only leave gaps.
+ * Returns 0; 1: fewer bytes than budget_least, *plan is not set; -1: a layout failed. */
 int budget_plan(Budget *budget, int64_t bytes, BudgetPlan *plan);
 
-/* Points for `count` budgets, which rise; times never do. Every point is a plan that was laid out, with none of its own
- * beside those of some sizes of the arena, so that 32 points cost little more than one: budget_plan may find better
- * ones. 0; -1: a layout failed. */
+/* Points for `count` rising budgets, with times that never rise. Every point is a plan that was laid out. Layouts are
+ * made only for some sizes of the arena, so that 32 points cost little more than one; budget_plan may find better ones.
+ * Returns 0; -1: a layout failed. */
 int budget_curve(Budget *budget, const int64_t *bytes, int count, BudgetPoint *point);
 
-/* What to take when nobody says how much: the point of the curve that lies furthest below the line from its first point
- * to its last; the first where that line falls by less than 1 %. -1: a layout failed. */
+/* The budget to take when the user gives none: the point of the curve that is furthest below the line from its first
+ * point to its last; the first point if that line falls by less than 1 %. -1: a layout failed. */
 int64_t budget_knee(Budget *budget);
 
 #endif

@@ -1,8 +1,8 @@
 /* keep.c - the search for blocks that stay. For several sizes of the arena (levels) the blocks are ranked: the next
- * is always the one that saves most time per byte. What a block saves falls as others are kept, nearly always, so
- * only those are asked anew that led before (Minoux, "Accelerated greedy algorithms", 1978). The first so many of a
- * rank, with what they leave for the arena, are where the search for one budget begins; then single blocks and pairs
- * are exchanged. */
+ * block is always the one that saves most time per byte. The gain of a block nearly always falls as others are kept, so
+ * only gains that were largest before are computed anew (Minoux, "Accelerated greedy algorithms", 1978). The search for
+ * one budget begins with the first blocks of a rank, for each number of them, and the arena that they leave. Then
+ * single blocks and pairs are exchanged. */
 #include "swap/keep.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ enum { MOST_LEVELS = 17, MOST_PREFIXES = 64 };
 
 typedef struct RankLevel {
     int64_t arena; /* bytes, as a sum */
-    int    *rank;  /* [nblock] blocks, the one to keep first in front */
+    int    *rank;  /* [nblock] blocks, the first one to keep in front */
 } RankLevel;
 
 struct Keeper {
@@ -24,10 +24,10 @@ struct Keeper {
     int             levels;
     bool           *kept;  /* [nblock] tried now */
     double         *gain;  /* [nblock] nanoseconds per byte */
-    bool           *fresh; /* [nblock] its gain is that beside the blocks kept now */
+    bool           *fresh; /* [nblock] the gain was computed beside the blocks kept now */
 };
 
-/* As far as times are equal. */
+/* A time just below `time`: smaller ones differ by more than rounding. */
 static double less(double time)
 {
     return time * (1 - 1e-9);
@@ -35,7 +35,7 @@ static double less(double time)
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
-/* Of blocks that are not kept the one of most gain, of equal ones the first. */
+/* The block with the largest gain among those that are not kept; the first of several. */
 static int leader(const Keeper *k)
 {
     int best = -1;
@@ -46,7 +46,7 @@ static int leader(const Keeper *k)
     return best;
 }
 
-/* What it saves beside those kept now. */
+/* Computes the gain of block b beside the blocks kept now. */
 static void ask(Keeper *k, int b, double time, int64_t arena)
 {
     double with;
@@ -147,7 +147,7 @@ Keep keep_none(Arena *arena, const Pipeline *p)
 
 /* ----------------------------------------------------------------------------------------------------------- search */
 
-/* One search: the best set so far, and the one that is tried. */
+/* One search: the best set so far, and the set that is tried. */
 typedef struct KeepTrial {
     Keeper *k;
     int64_t budget; /* bytes */
@@ -230,7 +230,8 @@ static bool flip_one(KeepTrial *t, const int *rank)
     return better;
 }
 
-/* Mostly a kept block, those of low rank first, for one that is not, those of high rank first. */
+/* Flips pairs of blocks: mostly a kept block, the lowest rank first, for one that is not kept, the highest rank
+ * first. */
 static bool flip_two(KeepTrial *t, const int *rank)
 {
     bool better = false;

@@ -8,7 +8,7 @@
 /* A set of blocks that stay, and what a run with it does. */
 typedef struct Keep {
     bool   *kept;  /* [nblock] */
-    int64_t bytes; /* of these */
+    int64_t bytes; /* bytes of the kept blocks */
     double  time;  /* nanoseconds; INFINITY: the others do not fit beside them */
 } Keep;
 

@@ -46,8 +46,8 @@ double pipeline_lead(double latency, int depth);
 
 typedef struct PipelineRun {
     double  time;  /* nanoseconds: the end of the last step */
-    double  stall; /* of it: steps wait for loads */
-    double  busy;  /* of it: the queue of loads is at work, latency included; it is idle for time - busy */
+    double  stall; /* part of `time`: steps wait for loads */
+    double  busy;  /* part of `time`: the queue of loads works, latency included; it is idle for time - busy */
     int64_t read;  /* bytes loaded */
     int     loads;
     int     ahead; /* loads begun and not yet waited for, at most */
@@ -55,7 +55,7 @@ typedef struct PipelineRun {
 
 /* When everything happens, in nanoseconds. */
 typedef struct PipelineTrace {
-    double *to;    /* [nblock] when the block is there; of kept blocks 0, as `from` */
+    double *to;    /* [nblock] when the block is in memory; of kept blocks 0, as `from` */
     double *from;  /* [nblock] when the queue takes up the load, or NULL */
     double *stall; /* [nstep] for which the step waits before it begins, or NULL */
 } PipelineTrace;
@@ -71,7 +71,7 @@ PipelineRun pipeline_run(const Pipeline *pipeline, const int *place, const bool 
  * the least that any places need. The arena's memory is given back. */
 typedef struct PipelinePeak {
     int64_t bytes;
-    int64_t live, blocks; /* what of it is which */
+    int64_t live, blocks; /* live bytes and bytes of blocks in it */
     int     step;         /* -1: there are no steps */
 } PipelinePeak;
 
@@ -91,10 +91,10 @@ double pipeline_resident(const Pipeline *pipeline);
 typedef struct PipelineBound {
     double  time;        /* nanoseconds */
     int     first, last; /* steps; -1: computing alone takes that long */
-    int64_t bytes;       /* that the window reads first, all of them */
-    int64_t early;       /* of these, what may have been there when the window began */
+    int64_t bytes;       /* bytes that the window reads first */
+    int64_t early;       /* part of them that may have been in memory when the window began */
     double  compute;     /* nanoseconds of the window's steps but for the last, which waits */
-    int     windows;     /* that cost more than computing, this one included */
+    int     windows;     /* windows that cost more than computing, this one included */
 } PipelineBound;
 
 /* bytes: of the arena and of kept blocks together; if fewer than pipeline_peak says without places, time is INFINITY.

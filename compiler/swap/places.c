@@ -8,11 +8,11 @@ struct Places {
     const Pipeline *p;
     int             count;  /* blocks that are not kept */
     int            *block;  /* [nblock + 1] these */
-    int64_t        *before; /* [nblock + 1] bytes of those in front of each */
+    int64_t        *before; /* [nblock + 1] bytes of the blocks in front of each */
     int64_t        *change; /* [nstep + 1] of the bytes of blocks that their readers hold, at each step */
     int            *read;   /* [nstep + 1] blocks first read before each step */
     int            *begun;  /* [nstep + 1] blocks begun when each step computes, at most */
-    double         *to;     /* [nblock + 1] when each block is there */
+    double         *to;     /* [nblock + 1] when each block is in memory */
     double         *line;   /* [nstep + 1] when step s - 1 has ended */
     double         *stall;  /* [nstep + 1] */
 };
@@ -33,7 +33,7 @@ Places *places_new(Arena *arena, const Pipeline *p)
     return w;
 }
 
-/* What is to be loaded, and the most blocks that one step reads first. */
+/* Lists the blocks that are loaded. Returns the most blocks that one step reads first. */
 static int list_blocks(Places *w, const bool *kept)
 {
     const PipelineBlock *block = w->p->block;
@@ -81,7 +81,7 @@ static bool find_begun(Places *w, int64_t arena, int limit)
     return true;
 }
 
-/* The run with these counts of loads begun: as pipeline_run, but for what nobody asks for here. */
+/* The time of a run with these counts of loads begun: pipeline_run without its details. */
 static double run(Places *w)
 {
     const Pipeline *p = w->p;

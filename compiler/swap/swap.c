@@ -32,7 +32,7 @@ typedef struct SwapSearch {
     int               *unit_of; /* [nstep + 1] by step, where it is an outermost one */
     BuiltProblem      *built;
     Pipeline           pipeline;
-    BlockLayout       *layout; /* those that fitted */
+    BlockLayout       *layout; /* layouts that fitted */
     int                nlayout, clayout;
 } SwapSearch;
 
@@ -166,8 +166,8 @@ static int lay_out(void *context, const int *place, const bool *kept, int64_t ar
 
 /* --------------------------------------------------------------------------------------------------------- the plan */
 
-/* Fetches stand in the order of first use: that of a block that stays in front of those that must begin earlier than
- * its reader. */
+/* The step in front of which each block is fetched. Fetches stand in the order of first use, so the fetch of a block
+ * that stays may have to stand in front of an earlier step than its reader. */
 static int *steps_of_places(const SwapSearch *s, const BudgetPlan *plan)
 {
     int *place = arena_array(s->base->arena, int, s->uses.count + 1), next = s->nunit;
@@ -195,8 +195,8 @@ static int64_t place_kept(const SwapSearch *s, Program *p, const bool *kept)
     return at;
 }
 
-/* A planner that --planner names may need more for the program with fetches than for the one without, since its rule
- * counts steps. Then the one that tries the known layout first keeps what was promised of the places. */
+/* Plans the program with fetches. A planner that --planner names may need more for it than for the program without
+ * fetches, since its rule counts steps. Then the planner that tries the known layout first keeps the promised size. */
 static int plan_within_promise(Planning *planning, const BuiltProblem *built, Plan *plan)
 {
     PlanOptions options = *planning->options;
@@ -279,7 +279,8 @@ static void tell_bound(const BudgetPlan *chosen, const int *step, Swap *swap)
     swap->early = bound->early;
 }
 
-/* From the least to what needs no loads, each the same part larger than the one before. */
+/* The curve, from the least budget to the one that needs no loads. Each budget is larger than the one before by the
+ * same factor. */
 static int tell_curve(const SwapSearch *s, Budget *budget, Swap *swap)
 {
     enum { COUNT = 33 };
@@ -383,7 +384,7 @@ int program_swap(Program **program, const PlanOptions *options, const SwapForm *
         return 0;
     list_units(&s);
     in_use = program_in_use(*program, plan);
-    for (int b = 0; b < s.uses.count; b++) { /* its life is decided by the search */
+    for (int b = 0; b < s.uses.count; b++) { /* the search decides its real lifetime */
         Buffer *block = &(*program)->buffer[s.uses.use[b].buffer];
 
         block->span = arena_one((*program)->arena, Span);

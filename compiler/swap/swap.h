@@ -6,7 +6,7 @@
 #include "plan/plan.h"
 #include "program/fetch.h"
 
-/* What the weights come from, and how they are cut. */
+/* The source of the weights, and how steps and constants are cut for it. */
 typedef struct SwapForm {
     BlockForm block;
     int64_t   slice; /* bytes: a step with more constants is cut into slices (slice.h) */
@@ -18,7 +18,7 @@ typedef struct SwapForm {
     int64_t   budget; /* bytes of the arena and of the blocks that stay, together; -1: the curve's knee */
 } SwapForm;
 
-/* What suits a loader: in a slice takes its latency a third of the time at most. Example: at 2 bytes a nanosecond
+/* The form that suits a loader: latency takes at most a third of the time of a slice. Example: at 2 bytes a nanosecond,
  * 80 us are worth 160 KB, so slices are of 512 KiB. */
 SwapForm swap_form_of(const Loader *loader);
 

@@ -10,9 +10,9 @@ typedef struct Difference {
     double  ulp;      /* largest distance in representable values of a float type; 0 for integers */
     int64_t wrong;    /* elements outside the tolerance */
     int64_t first;    /* index of the first of them, C order; -1: none */
-    double  found, wanted; /* that element */
+    double  found, wanted; /* values of the first wrong element */
     double  floor;         /* a float with a smaller absolute error is always accepted; 0 for integers */
-    bool    blind; /* all wanted floats are below `floor` though not all are 0, so the comparison tells nothing */
+    bool    blind;         /* all wanted floats are below `floor`, but not all are 0: the comparison proves nothing */
 } Difference;
 
 /* Elements as a buffer stores them. A float is right within 1e-3 of the wanted value (or one step of a type with fewer

@@ -34,7 +34,7 @@ typedef struct MapField {
     size_t      size;
 } MapField;
 
-/* The next field of the message; 1: there is one, 0: the end, -1: what is there is no message. */
+/* Reads the next field of the message. Returns 1, 0 at the end, -1 if the bytes are no field. */
 static int next_field(const char **at, const char *end, MapField *out)
 {
     uint64_t key;

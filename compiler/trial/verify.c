@@ -23,7 +23,7 @@ typedef struct Verify {
     Text           *report;
     int             wrong; /* outputs that differ */
     const Node     *first; /* the first node, in the graph's order, whose value differs; NULL: none */
-    const char     *part;  /* that value's name */
+    const char     *part;  /* the name of its differing value */
 } Verify;
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
@@ -330,8 +330,8 @@ static void put_keys(Json *json, const Keys *keys)
     json_close(json, ']');
 }
 
-/* What the script may draw for an input: how many members, where it is a sequence, and the extents at their least and
- * most. */
+/* The ranges from which the script may draw an input: the number of members of a sequence, and extents, at their least
+ * and most. */
 static void put_drawn(const Model *model, Json *json, const Port *port)
 {
     const Type *type = &port->type;

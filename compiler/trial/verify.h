@@ -12,7 +12,8 @@ enum { VERIFY_OUTPUTS = 1, VERIFY_VALUES = 2 };
 int verify_bounds(Model *model, const Options *options, Diag *diag);
 
 /* --verify-nodes, after inference: every tensor that a node of the main graph makes becomes an output behind the
- * model's own, in the nodes' order. The code is then another, so no file of it may be asked for. Returns 0 or -1. */
+ * model's own, in the nodes' order. That changes the generated code, so no options for its files are allowed. Returns 0
+ * or -1. */
 int verify_expose(Model *model, const Options *options, Diag *diag);
 
 /* `folder`: of stored sets (test_data_set_0 and so on, or one set); "": ONNX Runtime computes the outputs of random

@@ -1,6 +1,6 @@
-/* verify_bounds.c - --verify=DIR: bounds that no --dim gives, from the stored sets. Those of inputs are always missing;
- * those of what the model decides itself, and of what its small integer inputs hold, are added only when it does not
- * compile without. */
+/* verify_bounds.c - --verify=DIR: bounds that no --dim gives, from the stored sets. Bounds of inputs are always needed.
+ * Bounds of extents that the model computes, and of the values of its small integer inputs, are added only when it does
+ * not compile without. */
 #include "support/command.h"
 #include "trial/stored.h"
 #include "trial/verify.h"
@@ -112,7 +112,7 @@ static int64_t text_size(Arena *arena, const Stored *stored)
     return (int64_t)raw.size;
 }
 
-/* What a small integer tensor holds, zero included. */
+/* Widens the interval of a small integer tensor by its elements, and by 0. */
 static void note_values(BoundSearch *s, const Value *input, const Value *stored)
 {
     const DTypeInfo *info = dtype_info(stored->type.dtype);

@@ -42,7 +42,7 @@ static int check_operands(Infer *infer, const Node *node, const Extent *q, const
     return 0;
 }
 
-/* What the cache holds already comes first. */
+/* *length: rows of the cache `input` and, behind them, of `now`. Their other extents must agree. */
 static int add_past(Infer *infer, const Node *node, int input, const Extent *now, Extent *length)
 {
     const Type *past = infer_in(node, input);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Channels that are known only while running are a multiple of the groups. */
+/* Needs the channels to be a multiple of the groups; at run time, if they are known only then. */
 static int need_shares(Infer *infer, const Node *node, Extent channels, int64_t group)
 {
     Extent share = infer_div(infer, channels, extent_const(group));

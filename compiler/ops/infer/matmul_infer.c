@@ -136,7 +136,7 @@ static int gemm_shape(Infer *infer, const Node *node, int first, int second, Ext
     return infer_need_equal(infer, node, a->dim[!ta], b->dim[tb], "inner extents of the product");
 }
 
-/* What is added broadcasts to the product, never the other way. */
+/* Needs the addend to broadcast to the product; the product never broadcasts to the addend. */
 static int need_addend(Infer *infer, const Node *node, int input, const Extent *dim)
 {
     const Type *c = infer_in(node, input);

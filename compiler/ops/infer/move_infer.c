@@ -45,7 +45,8 @@ static int fill_open_extent(Infer *infer, const Node *node, const Type *x, Type 
     return infer_need_equal(infer, node, rest, total, "elements before and after reshaping");
 }
 
-/* 0 stands for the input's extent, unless allowzero; -1, once, for what is left. */
+/* Reads the new shape. A 0 copies the input's extent, unless allowzero; one -1, at *open, is the extent that is left to
+ * infer. */
 static int read_new_shape(Infer *infer, const Node *node, Type *type, int *open)
 {
     const Type *x = infer_in(node, 0);
@@ -73,8 +74,8 @@ static int read_new_shape(Infer *infer, const Node *node, Type *type, int *open)
     return 0;
 }
 
-/* What bounds an extent of the result: the declared extent, else all elements. Beside an extent of 0 any other may
- * stand. */
+/* The bound of an extent of the result: the declared extent, else the number of all elements. Beside an extent of 0 it
+ * is unbounded, but for --dim. */
 static int64_t most_of(const Infer *infer, const Node *node, const Type *type, int axis)
 {
     const Type     *declared = node->out[0] ? &node->out[0]->declared : &node->in[0]->type;
@@ -87,8 +88,9 @@ static int64_t most_of(const Infer *infer, const Node *node, const Type *type, i
     return elements ? elements : flag ? flag->hi : INT64_MAX;
 }
 
-/* Entries that are known only while running and may be 0 or -1. With all zeros replaced, the product of the entries is
- * that of the others negated when one entry is -1. */
+/* Resolves entries of the new shape that are known only at run time and may be 0 or -1. Zeros are replaced by the
+ * input's extents. If one entry is -1 then, the product of all entries is minus the product of the others, which gives
+ * that entry. */
 static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int open)
 {
     Model *model = infer->model;
@@ -115,8 +117,8 @@ static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int op
     return 0;
 }
 
-/* Memory is planned for the bounds of all extents at once. Those of a run-time shape may multiply to far more than the
- * input can hold: 128 elements in five axes of at most 128 each are planned as 128^5. */
+/* Refuses results that are far too large for the bounds of their extents. Memory is planned for all bounds at once, but
+ * a run-time shape is bounded axis by axis: 128 elements in five axes of at most 128 each would be planned as 128^5. */
 static int need_plannable(Infer *infer, const Node *node)
 {
     int64_t given = type_elements(&node->in[0]->type), planned = node->out[0] ? type_elements(&node->out[0]->type) : 0;
@@ -278,7 +280,7 @@ static int read_block(Infer *infer, const Node *node, int64_t *block)
     return infer_need_rank(infer, node, 0, 4, 4);
 }
 
-/* What must be divided by the block is so exactly. */
+/* *out = x / by. Needs x to be a multiple of `by`. */
 static int divide_exactly(Infer *infer, const Node *node, Extent x, int64_t by, Extent *out)
 {
     *out = infer_div(infer, x, extent_const(by));

@@ -63,7 +63,8 @@ int infer_msft_rotary(Infer *infer, Node *node)
 
 /* ---------------------------------------------------------------------------------------------- GroupQueryAttention */
 
-/* What ONNX Runtime's CPU kernels refuse, or what changes with the memory that a session was given. */
+/* Refuses forms that ONNX Runtime's CPU kernels refuse, or whose result depends on the memory that a session was
+ * given. */
 static int refuse_forms(Infer *infer, const Node *node)
 {
     static const char *const quantised[] = {"k_quant_type", "v_quant_type"};

@@ -136,7 +136,7 @@ int infer_tile(Infer *infer, Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------- padding */
 
-/* What is added to axis `axis`: the pads of the entry that names it. */
+/* The elements added to axis `axis`: both pads of the entry that names the axis. */
 static Extent padding_of(Infer *infer, const Axes *axes, const Extent *pads, int n, int axis, int rank)
 {
     Extent sum = extent_const(0);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Which axes are reduced: input 1, else all (or none with noop_with_empty_axes). */
+/* Finds the axes that are reduced: input 1, else all axes, or none with noop_with_empty_axes. */
 static int reduced_axes(Infer *infer, const Node *node, Axes *axes)
 {
     int rank = node->in[0]->type.rank;
@@ -89,7 +89,7 @@ static void propagate_running(Infer *infer, Node *node)
     infer_track(infer, node, 0, elem, count);
 }
 
-/* The axis may be decided while running; the type does not depend on it. */
+/* The axis may be known only at run time; the type does not depend on it. */
 int infer_cumulative(Infer *infer, Node *node)
 {
     Extent axis;

@@ -15,7 +15,7 @@ int infer_non_zero(Infer *infer, Node *node)
     return infer_set_tensor(infer, node, 0, DTYPE_I64, 2, dim);
 }
 
-/* How many elements a condition keeps: counted when it is constant. */
+/* The number of elements that a condition keeps; counted here when the condition is constant. */
 static int kept(Infer *infer, Node *node, int axis, Extent extent, Extent *out)
 {
     const Value *condition = node->in[1];

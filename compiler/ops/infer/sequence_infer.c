@@ -35,7 +35,7 @@ int infer_member(Infer *infer, Node *node, int output, const Type *item, Type *o
     return 0;
 }
 
-/* Members of output 0 are those of `sequence` and one of type `tensor`. */
+/* Output 0 is `sequence` with one more member, of type `tensor`. */
 static int joined_item(Infer *infer, Node *node, const Type *sequence, const Type *tensor, Type *item)
 {
     Join join = {infer, node, 0, node->out[0]};

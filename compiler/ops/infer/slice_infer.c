@@ -42,7 +42,7 @@ static int read_cuts(Infer *infer, const Node *node, SliceInputs *cuts)
     return 0;
 }
 
-/* Places far outside mean the ends; brought nearer, they can be added to without overflow while running. */
+/* Clamps a place that is far outside to a nearer one, which means the same end and can be added to without overflow. */
 static Extent tamed(Infer *infer, Extent at, Extent extent)
 {
     const int64_t far = (int64_t)1 << 60;
@@ -116,7 +116,7 @@ static SliceAxis choose(Infer *infer, Extent condition, SliceAxis a, SliceAxis b
     return out;
 }
 
-/* What entry `entry` takes of an axis. */
+/* The part of an axis that entry `entry` takes. */
 static SliceAxis cut(Infer *infer, const SliceInputs *cuts, int entry, Extent extent)
 {
     Extent    start = cuts->start[entry], end = cuts->end[entry], step = cuts->step[entry], negative;

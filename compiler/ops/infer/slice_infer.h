@@ -4,7 +4,7 @@
 
 #include "infer/infer.h"
 
-/* Elements start, start + step, ... of an axis, `count` of them. step != 0; it may be known only while running. */
+/* Elements start, start + step, ... of an axis, `count` of them. step is not 0; it may be a run-time integer. */
 typedef struct SliceAxis {
     Extent start, step, count;
 } SliceAxis;

@@ -74,7 +74,7 @@ typedef struct LoopPlan {
     const Graph *body;
     Carried     *carried;
     int          ncarried;
-    Extent       iteration; /* its run-time integer */
+    Extent       iteration; /* number of the iteration, a run-time integer */
     Value      **stacked;   /* body outputs that are stacked */
     Value      **stack;     /* the outputs they are stacked in */
     int         *stack_axis;
@@ -163,7 +163,8 @@ static int carry_value(Lower *lower, const Carried *carried, const Place *aside)
     return status;
 }
 
-/* Stores the extents of result i in further slots, since those of the parameters are overwritten one after another. */
+/* Stores the extents of result i in slots of their own, since the slots of the parameters are overwritten one after
+ * another. */
 static int stage_extents(Lower *lower, const Carried *carried, Type *staged)
 {
     const Value *result = carried->result;

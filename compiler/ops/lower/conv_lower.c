@@ -11,7 +11,7 @@
 enum {
     CHANNEL = 1,
     STRAIGHT = 8,   /* inputs of fewer channels are read in any order */
-    FEW_OUTPUTS = 4 /* that conv_dot_f32 makes */
+    FEW_OUTPUTS = 4 /* most outputs of conv_dot_f32 */
 };
 
 static bool accepts(const Deferred *p, const Operand *x)
@@ -21,7 +21,7 @@ static bool accepts(const Deferred *p, const Operand *x)
     return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch);
 }
 
-/* What the expression reads, as images. */
+/* The operands that the expression reads, as images. */
 static void expression_images(Deferred *p, Operand *image, Extent *pitch)
 {
     panels_epilogue(p, CHANNEL, pitch);
@@ -116,7 +116,7 @@ static int finish(Lower *lower, Deferred *p, Operand y)
     return c->winograd.m ? finish_winograd(lower, p, y) : conv_append(lower, p, c, y);
 }
 
-/* Appends the step for some rows; c->window and c->x are those of the whole image. */
+/* Appends the step for some rows. c->window and c->x describe the whole image, x and pad the rows. */
 static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     Deferred rows = *p;
@@ -128,7 +128,8 @@ static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, 
     return c.winograd.m ? finish_winograd(lower, &rows, y) : conv_append(lower, &rows, &c, y);
 }
 
-/* The same where the input is computed block by block; x: the rows that its expression reads. */
+/* Appends the step for some rows where the input is computed block by block. x: the rows that the input's expression
+ * reads. */
 static int append_rows_after(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y)
 {
     const Conv    *c = p->detail;
@@ -225,7 +226,7 @@ static bool place_on_device(Lower *lower, const Node *node, Conv *c, int64_t tap
     return true;
 }
 
-/* The pace of prefetching (occ_conv_pace of occ_conv.h) where extents are known while running: that of the largest. */
+/* The pace of prefetching (occ_conv_pace in occ_conv.h) for run-time extents: that of the largest ones. */
 static int64_t pace_at_bound(const Core *core, const ConvShape *s)
 {
     enum { NEAR_WEIGHTS = 40 * 1024, MOST = 32 };

@@ -8,8 +8,8 @@
 #include "ops/rules.h"
 #include "support/int.h"
 
-/* Weights [groups * inputs][outputs][tap ...] that are computed while running, as [groups * outputs][inputs][tap
- * ...]. */
+/* Transposes weights that are computed at run time from [groups * inputs][outputs][tap ...] to [groups *
+ * outputs][inputs][tap ...]. */
 static int outputs_first(Lower *lower, const Node *node, int64_t groups, Operand *out)
 {
     static const int one_group[] = {1, 0, 2, 3, 4}, apart[] = {0, 2, 1, 3, 4, 5};

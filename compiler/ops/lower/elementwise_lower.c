@@ -446,7 +446,7 @@ static int cast_to(Lower *lower, const Node *node, bool saturate)
     if (!p)
         return -1;
     if (to == DTYPE_BOOL && p->expr->node[args[0]].dtype != DTYPE_BOOL) {
-        if (dtype_info(p->expr->node[args[0]].dtype)->bits < 8) /* which have no arithmetic */
+        if (dtype_info(p->expr->node[args[0]].dtype)->bits < 8) /* types below 8 bits have no arithmetic */
             args[0] = scalar_cast(lower, p->expr, DTYPE_I32, args[0], false);
         zero = number(lower, p, args[0], 0.0);
         return emit(lower, node, p, op1(lower, p, SCALAR_not, op2(lower, p, SCALAR_eq, args[0], zero)));

@@ -18,7 +18,7 @@ int       matmul_finish(Lower *lower, Deferred *matmul, Operand y);
 enum { MATMUL_PITCHES = SCALAR_MAX_OPERANDS * (MAX_RANK + 1) };
 void matmul_epilogue(Deferred *matmul, const Matrices *matrices, Extent *pitch);
 
-/* The same and the expression as arguments. */
+/* The pitches and the expression of a matmul as arguments. */
 #define MATMUL_FUSED(p, matrices, pitch) \
     ARG(fused.nx, (p)->noperand), ARGS(fused.pitch, (p)->noperand *((matrices)->stack + 1), pitch), \
         EXPR((p)->expr->nnode > 1 ? (p)->expr : NULL, (p)->operand, (p)->noperand)

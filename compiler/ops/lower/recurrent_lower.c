@@ -167,7 +167,7 @@ static void pack_panels(float *to, const float *from, int64_t gates, int64_t hid
     }
 }
 
-/* The same for computed weights, as one step. */
+/* Packs weights that are computed at run time, by one step. */
 static int append_panels(Lower *lower, const Recurrent *r, Operand to, int64_t start, int64_t from, int64_t gates)
 {
     int64_t count = gates * r->hidden;
@@ -322,7 +322,7 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
         ARG(limit, node_float(r->node, "clip", 0.0f)));
 }
 
-/* The same for doubles: one step from the input on, with unpacked weights. */
+/* One direction in double: one step from the input on, with weights that are not packed. */
 static int wide_direction(Lower *lower, const Recurrent *r, int64_t direction)
 {
     bool    reverse = direction == 1 || !strcmp(node_string(r->node, "direction", "forward"), "reverse");

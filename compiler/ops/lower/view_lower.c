@@ -59,7 +59,7 @@ int lower_transpose(Lower *lower, const Node *node)
     return lower_output_view(lower, node, 0, operand_permute(x, axes));
 }
 
-/* The same bytes under another type. A boolean is computed, since its byte must be 0 or 1. */
+/* A view of the same bytes as another type. A boolean result is computed, since its bytes must be 0 or 1. */
 int lower_bit_cast(Lower *lower, const Node *node)
 {
     DType            to = node->out[0]->type.dtype;

@@ -35,15 +35,15 @@ WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m);
 /* Nanoseconds that AUTO charges for the memory of weights, `bytes` for each filter. */
 double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes);
 
-/* The same for float weights of tiles m; m 0: direct. */
+/* Nanoseconds that AUTO charges for float weights transformed for tiles of m x m results; m 0: direct ones. */
 double winograd_price(const Core *core, const ConvShape *shape, int64_t m);
 
 /* The transformed weights, [(m + 2)^2][block of 32 outputs][input][32]; data: [outputs][inputs][3][3] floats, at any
  * address. */
 Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name);
 
-/* The same for 8-bit integers of type `dtype` with weights [outputs][inputs][3][3]; m 0 also where a sum may overflow
- * the kernel. */
+/* The form that is predicted to be fastest for 8-bit integers of type `dtype` with weights [outputs][inputs][3][3]. m
+ * is 0 also where a sum may overflow the kernel. */
 WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
                              const int8_t *weights);
 

@@ -44,7 +44,7 @@ static LabelList list_of_tensor(Lower *lower, const Attr *attr)
     return list;
 }
 
-/* The first of "<name>_tensor", "<name>_strings", "<name>_int64s", "<name>_floats" that is there. */
+/* The first list that the node has of "<name>_tensor", "<name>_strings", "<name>_int64s", "<name>_floats". */
 static LabelList find_list(Lower *lower, const Node *node, const char *name)
 {
     static const char *const kinds[] = {"strings", "int64s", "floats"};
@@ -67,7 +67,7 @@ static LabelList numbers(Lower *lower, int64_t count)
     return (LabelList){DTYPE_I64, count, data};
 }
 
-/* What keys without a label get: one element of type `dtype`. */
+/* The value for keys without a label: one element of type `dtype`. */
 static const void *fallback(Lower *lower, const Node *node, DType dtype)
 {
     const Attr  *tensor = node_attr(node, "default_tensor");

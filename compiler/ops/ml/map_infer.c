@@ -43,7 +43,7 @@ int64_t keys_find(const Keys *keys, const Keys *wanted, int64_t index)
     return -1;
 }
 
-/* Keys that operators ask for, each once, in the order in which it is asked for first. */
+/* The keys that operators read, each once, in the order of their first use. */
 typedef struct Union {
     Keys         keys;
     Map          seen;
@@ -80,7 +80,7 @@ static int64_t cast_map_extent(Infer *infer, const Node *node)
     return most;
 }
 
-/* What a reader of a map asks for; count -1: all values in the order of their keys. */
+/* The keys that a reader of a map reads; count -1: all values, in the order of their keys. */
 static int keys_wanted(Infer *infer, const Node *node, Keys *keys)
 {
     int64_t most, *list;

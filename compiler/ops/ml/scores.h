@@ -4,7 +4,8 @@
 
 #include "lower/lower.h"
 
-/* How scores are presented; numbers as TreeEnsemble's post_transform, in the order of the score_transform kernel. */
+/* The transforms of scores: the numbers of TreeEnsemble's post_transform, in the order of the score_transform
+ * kernel. */
 enum { SCORE_NONE, SCORE_SOFTMAX, SCORE_LOGISTIC, SCORE_SOFTMAX_ZERO, SCORE_PROBIT };
 
 int scores_transform_of(Lower *lower, const Node *node); /* attribute post_transform, by name; -1 with a message */

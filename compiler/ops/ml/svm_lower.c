@@ -64,8 +64,8 @@ typedef struct VectorMachine {
     Operand     x;
     Extent      rows;
     int64_t     features, classes, pairs;
-    int64_t     first[MOST_CLASSES + 1]; /* vector of each class; the last entry: how many there are */
-    bool        coupled;                 /* probabilities are asked for */
+    int64_t     first[MOST_CLASSES + 1]; /* first vector of each class; the last entry: number of vectors */
+    bool        coupled;                 /* the model wants probabilities */
 } VectorMachine;
 
 /* A list of at least `count` floats as a weight. */

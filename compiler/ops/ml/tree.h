@@ -14,7 +14,7 @@ typedef struct Forest {
     void    *split;
     int64_t *leaf; /* first of its votes; one more entry than leaves */
     int64_t  leaves;
-    int64_t *target; /* of each vote */
+    int64_t *target; /* target of each vote */
     void    *weight;
     int64_t  votes;
     int64_t *root;

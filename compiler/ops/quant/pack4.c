@@ -20,7 +20,7 @@ typedef struct QuadPanels {
     int64_t       stride[4];
 } QuadPanels;
 
-/* One row: `count` outputs from `data` on, four inputs of each, of which `inputs` are there. */
+/* Packs one row: `count` outputs from `data` on with four inputs each, of which `inputs` exist. */
 static void put_row(int8_t *to, const int8_t *data, int64_t count, int64_t inputs, const int64_t *stride)
 {
     for (int64_t o = 0; o < count; o++)

@@ -80,7 +80,7 @@ static Operand image_of(Lower *lower, const Sum *s, Operand x, int64_t channels)
     return spatial_rows(x, s->rows, row, channels, x.stride[x.rank - 1]);
 }
 
-/* What the kernel keeps beside its operands: rows of bytes in fours, or tiles. */
+/* The kernel's scratch: a strip of widened bytes, or tiles; none for other kernels. */
 static Operand scratch_of(Lower *lower, const Sum *s, RowTilePlan row_tile)
 {
     if (s->winograd.m)

@@ -23,7 +23,7 @@ int64_t infer_bytes_of(const Infer *infer, const Value *value)
     return flag ? flag->hi : -1;
 }
 
-/* The same when elements are repeated until there are `elements` of them. */
+/* The bytes of a value's text when its elements are repeated until there are `elements` of them. */
 static int64_t repeated_bytes(const Infer *infer, const Value *value, int64_t elements)
 {
     int64_t bytes = infer_bytes_of(infer, value), own = type_elements(&value->type);

@@ -31,7 +31,7 @@ static Extent elements_of(Lower *lower, const Value *value)
     return type_count(lower->model, &value->type);
 }
 
-/* Where a step puts the number that decides extent `axis` of output 0, at most `capacity`. */
+/* The slot to which a step writes the number that decides extent `axis` of output 0. */
 static Operand found_extent(Lower *lower, const Node *node, int axis, Extent *found)
 {
     const Value *made = node->out[0];
