@@ -179,7 +179,7 @@ static void add_struct(Signature *s, const List *chunks, const Piece *piece, Nes
     }
 }
 
-/* Which pointer "x_at" belongs to: "x", of those before it. */
+/* The number of the pointer that "x_at" describes: the parameter "x" among the first `count`. */
 static int pointer_of(const Signature *s, int count, const char *name, const Piece *piece)
 {
     size_t length = strcspn(name, "_");
@@ -265,7 +265,7 @@ bool read_signature(const List *chunks, const Made *chunk, const char *function,
 static const char *const param_names[] = {"PARAM_READS",  "PARAM_WRITES", "PARAM_INT", "PARAM_INTS", "PARAM_FLOAT",
                                           "PARAM_FLOATS", "PARAM_EXPR",   "PARAM_FN",  "PARAM_SHAPE"};
 
-/* The value of row q, of those before it so many pointers and others. */
+/* Writes the value of row q, behind so many rows of pointers and of others. */
 static void print_value(const Signed *q, int pointers, int others)
 {
     switch (q->kind) {

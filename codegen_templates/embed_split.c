@@ -301,7 +301,7 @@ void print_system_includes(const List *sources)
 
 /* ----------------------------------------------------------------------------------------------------------- pieces */
 
-/* How deep a line begins; a #else starts as deep as its #if did. */
+/* The depth of nesting at which a line begins; a #else begins at the depth of its #if. */
 typedef struct Depth {
     int brace, paren, conditional;
     int at[32]; /* brace depth where each open #if began */

@@ -39,8 +39,8 @@ void csv_fix(CsvTable *table);
 /* What the file calls a buffer: *length bytes of the table's text. */
 const char *csv_id(const CsvTable *table, int buffer, int *length);
 
-/* The same lines with a column "offset" added or replaced, and with a column "region" behind all others unless region
- * is NULL. The caller frees; NULL on lack of memory. */
+/* The lines of the file with a column "offset" added or replaced, and with a column "region" behind all others unless
+ * region is NULL. The caller frees the text; NULL on lack of memory. */
 char *csv_write(const CsvTable *table, const int64_t *offset, const int32_t *region);
 
 #endif

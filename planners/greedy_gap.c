@@ -34,7 +34,7 @@ static int collect_listed(const Greedy *g, int b, int region, const int64_t *off
     return count;
 }
 
-/* The same where conflicts are not listed: every placed buffer is tested. */
+/* Collects the placed neighbours where conflicts are not listed: every placed buffer is tested. */
 static int collect_unlisted(const Greedy *g, int b, int region, const int64_t *offset)
 {
     const Space *s = g->space;

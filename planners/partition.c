@@ -201,7 +201,7 @@ static void find_twins(Partition *p)
     }
 }
 
-/* The same bound as bound_live, for this partition alone. */
+/* Sets the bound of one partition, as bound_live does for a problem. */
 static void measure(Partition *p)
 {
     p->bound = 0;

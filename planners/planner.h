@@ -106,7 +106,7 @@ typedef struct PlanResult {
                                     * others; empty where the bound is limits->lower_bound */
 } PlanResult;
 
-/* What every function below returns; the problem and the limits are never changed. */
+/* Results of every function below; no function changes the problem or the limits. */
 enum {
     PLAN_OK = 0,        /* result is complete; result->status tells whether a plan was found */
     PLAN_EINVAL = -1,   /* the problem is not well formed: result->why says where */
@@ -127,8 +127,9 @@ int plan_longer_first(const PlanProblem *problem, const PlanLimits *limits,
 int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits,
                       PlanResult *result); /* by size; lowest gap */
 
-/* Whether there are several regions and every buffer may live in one of them only; then a planner for each region by
- * itself (each_region.c). Capacity and bounds of the limits are not looked at. Returns as `place` does. */
+/* plan_regions_are_apart: whether there are several regions and every buffer may live in one of them only. Then
+ * plan_each_region plans each region by itself with `place` (each_region.c), without the capacity and the bounds of the
+ * limits, and returns as `place` does. */
 bool plan_regions_are_apart(const PlanProblem *problem);
 int  plan_each_region(const PlanProblem *problem, const PlanLimits *limits, PlanFn place, PlanResult *result);
 
@@ -166,10 +167,11 @@ const PlanPlanner       *plan_planner(const char *name); /* NULL when there is n
  * no allocation beyond one sorted copy of the spans. Does not judge bound, status or proof. */
 int plan_check(const PlanProblem *problem, const PlanResult *result);
 
-/* The same check; on 0 `why` names the buffers at fault in one sentence. Negative codes as above. */
+/* Checks as plan_check does; on 0 `why` names the buffers at fault in one sentence. Negative codes as above. */
 int plan_verify(const PlanProblem *problem, const PlanResult *result, char why[160]);
 
-/* The same check for a planner's answer: where its status says that nothing fits, the regions' sizes are ignored. */
+/* Checks a planner's answer as plan_verify does, but ignores the regions' sizes where its status says that nothing
+ * fits. */
 int plan_verify_answer(const PlanProblem *problem, const PlanResult *result, char why[160]);
 
 /* A lower bound in bytes: the largest number of bytes live in one step. Bytes that two buffers may share by an overlap

@@ -11,7 +11,7 @@ typedef enum SearchAnswer { SEARCH_FOUND, SEARCH_NONE, SEARCH_STOPPED, SEARCH_NO
 typedef struct Search Search; /* the working state for one partition: search_state.h */
 
 typedef struct Effort {
-    int64_t  nodes;    /* that may still be spent */
+    int64_t  nodes;    /* nodes that may still be visited */
     clock_t  deadline; /* of clock(); 0: none */
     uint64_t seed;
 } Effort;

@@ -1,11 +1,11 @@
-/* conv_krsc_f32.c - convolution with weights [output][tap][input], one result at a time: what a device's kernel of this
- * name is held to, and what runs where such a step is placed on the host. */
+/* conv_krsc_f32.c - convolution with weights [output][tap][input], one result at a time. A device's kernel of this name
+ * must agree with this one; steps of this kernel that are placed on the host run it. */
 #include "occ_expr.h"
 #include "occ_image.h"
 #include "occ_nest.h"
 
-/* acc + the sum over taps and inputs of x * w in rising order of w, for the window that begins at `begin`. What lies
- * outside the image is 0, and is multiplied like the rest. */
+/* acc + the sum over taps and inputs of x * w in rising order of w, for the window that begins at `begin`. A pixel
+ * outside the image counts as 0, and is multiplied like the others. */
 OCC_HOT occ_vf occ_krsc_sum(occ_vf acc, const float *x, const occ_image *x_at, const float *w, const occ_window *window,
                             int64_t inputs, const int64_t *begin)
 {

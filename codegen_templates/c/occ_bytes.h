@@ -19,7 +19,7 @@ typedef int32_t occ_viu __attribute__((aligned(1), may_alias)); /* copies are ca
 typedef int64_t occ_v64 __attribute__((vector_size(4 * OCC_W)));
 #endif
 #if OCC_W == 16 && defined(__AVX512F__) && !defined(OCC_FORCE_WIDTH)
-#define OCC_BYTES_AVX512 /* and for widening 16 bytes */
+#define OCC_BYTES_AVX512 /* compilers also generate long code for widening 16 bytes */
 #endif
 
 /* Loads bytes as integers. */

@@ -162,8 +162,8 @@ OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, 
         }
 }
 
-/* The same for an edge tile at column `at` (literal), where some columns miss taps: each tap takes the columns that see
- * it. */
+/* Adds an edge tile's products to acc, as occ_conv_sum does for a full tile. The tile begins at column `at` (literal)
+ * and some of its columns miss taps: each tap takes the columns that see it. */
 OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d,
                                occ_taps h, int64_t at, int rows, int columns)
 {

@@ -16,10 +16,9 @@
  * even ones are one pair, in the first half; the odd ones are another, in the second half. */
 typedef struct occ_strip {
     int32_t *pairs;
-    int32_t
-           *wide; /* weights of a block as pairs, [2][tap][fours][vectors], which all pixels of a strip meet; or NULL */
-    int64_t fours, plane; /* pairs of one pixel, and of all pixels of a row of taps */
-    int64_t step, apart;  /* pixels of the strip between results; pixels of the image between those of the strip */
+    int32_t *wide; /* weights of a block as pairs for all pixels of a strip, [2][tap][fours][vectors]; or NULL */
+    int64_t  fours, plane; /* pairs of one pixel, and of all pixels of a row of taps */
+    int64_t  step, apart;  /* pixels of the strip between results; pixels of the image between those of the strip */
 } occ_strip;
 
 /* A strip for at most `columns` results. Where the window is one tap wide, the pixels that a stride skips are left

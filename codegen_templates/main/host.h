@@ -71,22 +71,22 @@ enum { HOST_REGIONS = 8 };
 typedef struct HostBlocks {
     void       *arena[HOST_REGIONS], *state;
     const void *weights;
-    void       *pool;                /* of threads; HOST_THREADS 1: there is none */
-    void       *kept, *swap, *loads; /* HOST_SWAP: weights that stay, what a memory knows, the loader */
+    void       *pool;                /* the threads' pool; HOST_THREADS 1: none */
+    void       *kept, *swap, *loads; /* HOST_SWAP: weights that stay, the state of loads, the loader */
 } HostBlocks;
 
 typedef struct HostModel {
     const char       *name;
     const HostPort   *in, *out;
     int               nin, nout;
-    size_t            in_size, out_size; /* bytes of the structs */
+    size_t            in_size, out_size; /* bytes of the structs of inputs and outputs */
     const HostRegion *region;
     int               nregion;
     int64_t           state_size, weights_size;
     const char       *weights_file; /* NULL: the weights are linked in */
     int (*run)(const HostBlocks *blocks, const void *in, void *out);
     int (*init)(HostBlocks *blocks, int64_t bytes); /* checks blocks->weights */
-    int64_t  kept_size;                             /* from here on: of HOST_SWAP */
+    int64_t  kept_size;                             /* the fields from here on are for HOST_SWAP */
     size_t   swap_size;
     uint64_t weights_id;
     int64_t (*read)(const HostBlocks *blocks); /* bytes that the last run loaded */

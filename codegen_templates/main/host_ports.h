@@ -76,7 +76,7 @@ static int64_t host_member(const Host *h, const HostAxis *axis)
     return value;
 }
 
-/* The one open extent of a tensor whose file has no extents behind it: from the file's size. */
+/* Finds the one open extent of a tensor from its file's size, for a file name without extents. */
 static void host_infer_extent(const HostPort *port, const char *path, int64_t *extent)
 {
     int64_t bytes, others = 1;

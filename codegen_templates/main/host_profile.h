@@ -1,5 +1,6 @@
-/* host_profile.h - the times of steps and loads, for occamyc --profile: --profile FILE of a host program that was built
- * with -DOCC_PROFILE, and so was the model. One line for all steps of one kind, one for all loads of one size:
+/* host_profile.h - measures the times of steps and loads for occamyc --profile. It serves --profile FILE of a host
+ * program that was built, like its model, with -DOCC_PROFILE. The file has one line for all steps of a kind and one for
+ * all loads of a size:
  *
  *     step NANOSECONDS COUNT KERNEL OPERATORS EXTENTS...    one call; that many steps
  *     load NANOSECONDS COUNT BYTES                          one load while nothing else is on its way
@@ -56,7 +57,7 @@ static void host_profile_after(const Host *h, int run)
             host_step_took[s * h->repeat + run] = (double)host_step_spent[s] / host_step_calls[s];
 }
 
-/* One line for step `first` and those of its kind behind it; *done: steps that have one. */
+/* Writes one line for step `first` and all later steps of its kind, and sets their entries of `done`. */
 static void host_profile_step(const Host *h, FILE *file, int first, unsigned char *done)
 {
     double *all = (double *)host_allocate((int64_t)sizeof *all * HOST_STEPS * h->repeat);

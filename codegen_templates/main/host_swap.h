@@ -1,5 +1,6 @@
-/* host_swap.h - weights that are loaded while the model runs: the loader (runtime/swap.h, which stands above), the
- * memory of those that stay, and what became of it. Only of models made with --weights=swap (HOST_SWAP). */
+/* host_swap.h - the host program's weights that are loaded while the model runs: opens the loader (runtime/swap.h,
+ * which stands above), allocates the memory of the weights that stay, and prints what was loaded. For models made with
+ * --weights=swap only (HOST_SWAP). */
 #ifndef OCC_HOST_SWAP_H
 #define OCC_HOST_SWAP_H
 
@@ -8,16 +9,16 @@
 #include "host_time.h"
 
 #ifdef HOST_SWAP
-/* A load, as the model asks for it. */
+/* One load that the model asked for: bytes [from, from + bytes) of the file of weights. */
 typedef struct HostLoad {
     int64_t from, bytes;
 } HostLoad;
 
 typedef struct HostLoads {
     occ_swap  swap;
-    HostFence kept; /* weights that stay */
-    int64_t   runs; /* since waited was zero */
-    HostLoad *load; /* [loads, room] of the run in hand */
+    HostFence kept; /* memory of the weights that stay */
+    int64_t   runs; /* runs since swap.waited was set to zero */
+    HostLoad *load; /* the loads of the current run, [min(loads, room)] */
     int64_t   loads, room;
 } HostLoads;
 
@@ -54,7 +55,7 @@ static void host_open_weights(HostBlocks *blocks, const char *path)
     blocks->loads = &loads;
 }
 
-/* Counting begins anew: runs from here on are told of. */
+/* Resets the counters: host_say_loads reports the runs from here on. */
 static void host_count_loads(const HostBlocks *blocks)
 {
     HostLoads *l = (HostLoads *)blocks->loads;
@@ -71,7 +72,7 @@ static void host_begin_loads(const HostBlocks *blocks)
     l->loads = 0;
 }
 
-/* Bytes of memory that this process held at most, as the system says it: "VmHWM: 1234 kB"; -1: it does not. */
+/* The most bytes of memory that this process has held, as the system reports them: "VmHWM: 1234 kB". -1: no report. */
 static int64_t host_peak(void)
 {
     FILE   *file = fopen("/proc/self/status", "r");
@@ -105,7 +106,7 @@ static void host_close_weights(HostBlocks *blocks)
 #ifdef OCC_PROFILE
 enum { HOST_LOADS = 1 << 16 };
 
-/* From here on loads are remembered, so that they can be done again. */
+/* Records the loads of each run from here on, so that they can be repeated. */
 static void host_remember_loads(const HostBlocks *blocks)
 {
     HostLoads *l = (HostLoads *)blocks->loads;
@@ -114,7 +115,7 @@ static void host_remember_loads(const HostBlocks *blocks)
     l->room = HOST_LOADS;
 }
 
-/* Nanoseconds of loads [first, end), `ahead` on their way at most, all to the same place. */
+/* Nanoseconds of loads [first, end), with at most `ahead` on their way, all into the memory `to`. */
 static double host_time_loads(HostLoads *l, int64_t first, int64_t end, int64_t ahead, void *to)
 {
     int64_t start = host_now(), *ticket = (int64_t *)host_allocate((int64_t)sizeof *ticket * ahead);
@@ -131,7 +132,7 @@ static double host_time_loads(HostLoads *l, int64_t first, int64_t end, int64_t 
     return (double)(host_now() - start);
 }
 
-/* A line for loads of as many bytes as load `first` has, and those behind it. */
+/* Writes one line for load `first` and all later loads of the same size, and marks them as done (bytes -1). */
 static void host_profile_size(HostLoads *l, FILE *file, int64_t first, int64_t count, int repeat, void *to)
 {
     const int64_t bytes = l->load[first].bytes;
@@ -151,7 +152,8 @@ static void host_profile_size(HostLoads *l, FILE *file, int64_t first, int64_t c
     free(took);
 }
 
-/* The loads of the last run once more, after all runs. The memory is as large as the largest of them. */
+/* Repeats the loads of the last run, after all runs, and writes their times. All loads go into one memory, as large as
+ * the largest of them. */
 static void host_profile_loads(const HostBlocks *blocks, FILE *file, int repeat)
 {
     HostLoads *l = (HostLoads *)blocks->loads;

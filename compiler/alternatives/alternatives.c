@@ -90,10 +90,10 @@ static int make(Trials *s)
 
 /* The least gain that a change is made for, as a divisor: 16 asks for one sixteenth. */
 enum {
-    WORTH_CASCADES = 16, /* to have any */
-    WORTH_CASCADE = 64,  /* to have one more */
-    WORTH_COPY = 64,     /* to copy, which takes time */
-    WORTH_WINDOW = 16,   /* to let queues wait for each other more often */
+    WORTH_CASCADES = 16, /* no cascade -> the first one */
+    WORTH_CASCADE = 64,  /* one cascade more */
+    WORTH_COPY = 64,     /* copies, which take time */
+    WORTH_WINDOW = 16,   /* queues that wait for each other more often */
 };
 
 static int64_t more_by(int64_t bytes, int divisor)
@@ -116,9 +116,9 @@ static bool is_in_time(const Alternative *a, const Alternative *flat)
     return DEAR * longer * (double)flat->plan.peak <= (double)(flat->plan.peak - a->plan.peak);
 }
 
-/* First no cascades at all. Where that does not do, only those over larger tensors than the smallest plan needs, which
- * drops cascades that do not make it smaller; and on a machine with memory to spare over ever larger ones, until they
- * are worth their time. */
+/* Round 0 offers a form without cascades. If that needs too much memory, round 1 offers only cascades of tensors that
+ * need more memory than the smallest plan, which drops cascades that do not make the plan smaller. On a machine with
+ * memory to spare, each further round raises that limit, until the cascades are worth their time. */
 static bool offer_fewer_cascades(Trials *s, int round, Form *form)
 {
     bool    roomy = s->lowering->target->roomy;

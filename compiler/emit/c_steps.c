@@ -145,7 +145,7 @@ void c_await(Emit *emit, int index, int depth)
     emit_await(emit, index, c_blanks(depth));
 }
 
-/* One memory is all that there is: copies and waits for a device are no steps of such a program. */
+/* Writes nothing: a C program has one memory, so it neither copies between memories nor waits for a device. */
 void c_nothing(Emit *emit, int index, int depth)
 {
     (void)emit;
@@ -153,7 +153,7 @@ void c_nothing(Emit *emit, int index, int depth)
     (void)depth;
 }
 
-/* Nothing: the table of the queues' units has the waits, see emit_queues.c. */
+/* Writes nothing: the waits are in the table of the queues' units, see emit_queues.c. */
 void c_wait(Emit *emit, int index, int of, int depth)
 {
     (void)emit;

@@ -83,7 +83,7 @@ static size_t next_word(const char **p, const char **word)
     return 0;
 }
 
-/* Of the definitions from number `at` on, one of this name is device code. */
+/* Whether a definition of this name, from number `at` on, is device code. */
 static bool has_device_code(const Index *index, int at, const char *word, size_t length)
 {
     for (; at < index->count && !strncmp(index->definition[at].name, word, length); at++)

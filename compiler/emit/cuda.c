@@ -272,7 +272,7 @@ static void put_source(Emit *emit, Text *text)
     put_text(text, &emit->run);
 }
 
-/* Nothing where no step runs on the device. */
+/* Writes the device's file; nothing if no step runs on the device. */
 static void put_device(Emit *emit, Text *text)
 {
     Text includes = text_new(emit->arena), chunks = text_new(emit->arena);

@@ -45,10 +45,10 @@ typedef struct Emit {
     int          nin_extent, cin_extent;
     Member      *out_extent; /* extents that the model finds */
     int          nout_extent, cout_extent;
-    const char **symbol; /* by Buffer.id: name of the array of a constant that has one of its own, else NULL */
+    const char **symbol; /* by Buffer.id: name of a constant's own array; NULL: the constant has none */
 
     EmitCode      code;      /* of the source file */
-    EmitCode      other;     /* of the device while the source file is written, and the other way round */
+    EmitCode      other;     /* code of the file that is not being written now: the device's, or the source file's */
     bool          on_device; /* `code` is the device's */
     StepFunction *launcher;  /* functions that launch a step on the device */
     int           nlauncher, claunch;

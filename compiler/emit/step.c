@@ -14,7 +14,7 @@ typedef struct StepText {
     Text       *extra;   /* the call's arguments for the parameters after the pointers */
     int        *dynamic; /* Model.expr indices that are parameters, in order */
     int         ndynamic, cdynamic;
-    Text        fields; /* of the struct in hand */
+    Text        fields; /* fields of the struct that is being written */
     bool        fixed;  /* everything put since this was set is constant */
 } StepText;
 

@@ -75,7 +75,7 @@ static int read_while_running(Infer *infer, const Node *node, int input, int cap
 
     dtype_interval(value->type.dtype, &lo, &hi);
     if (capacity == 1)
-        count = 1; /* whoever asks for one has checked that there is one */
+        count = 1; /* a caller that asks for one element has checked that there is exactly one */
     for (int64_t i = 0; i < count && i < INFER_TRACKED; i++)
         out[i] = extent_symbol(infer->model, EXPR_ELEM, value->id, (int)i, lo, hi);
     return (int)count;

@@ -78,7 +78,7 @@ static double time_conv(const Core *core, const Step *step)
     return conv_shape_read(step, &shape) ? cost_direct(core, &shape, step_value(step, "tile", 0)) : 0.0;
 }
 
-/* Of the largest extents. */
+/* Predicted nanoseconds of a kernel for bytes, for the largest extents. */
 static double time_bytes(const Core *core, const Step *step)
 {
     ConvShape shape;

@@ -32,7 +32,7 @@ static void tell_longest(const Emission *e, Text *lines)
         text_printf(lines, "  and %d shorter ones\n", swap->nstall - MOST);
 }
 
-/* Of rising memory the first point that is predicted to take so many nanoseconds at most. */
+/* The point of smallest memory that is predicted to take at most `time` nanoseconds; NULL: there is none. */
 static const SwapPoint *point_within(const Swap *swap, double time)
 {
     for (int i = 0; i < swap->ncurve; i++)

@@ -119,7 +119,7 @@ static void tell_alive(const Emission *e, const Alive *alive, int step, Text *li
         text_printf(lines, "'%s'\n", name);
 }
 
-/* Where the arena needs more than the bytes of its fullest step: names the buffers that prove it. */
+/* Names the buffers that prove that the arena needs more than the bytes of its fullest step. */
 static void tell_core(const Emission *e, int64_t in_use, Text *lines)
 {
     const char *before = "";

@@ -8,8 +8,8 @@
 
 enum {
     AXES = 4,
-    MOST_ROWS = 1024,          /* of the last result, in a strip */
-    LEAST_BYTES = 4 * 1024,    /* of a tensor that is worth the steps of a loop */
+    MOST_ROWS = 1024,          /* rows of the last result in a strip */
+    LEAST_BYTES = 4 * 1024,    /* bytes of a tensor that is worth the steps of a loop */
     MOST_WEIGHTS = 640 * 1024, /* bytes of a stage's weights, which every strip reads again */
     STRIP_BYTES = 288 * 1024,  /* bytes of all strips, where rows allow it, or 1/STRIP_PART of input and result */
     STRIP_PART = 24
@@ -290,8 +290,8 @@ static int64_t whole_bytes(const Lower *lower, const Cascade *all, int level)
 typedef struct Cutting {
     int64_t bytes;
     int     cost;  /* levels in cascades; where those are wanted, levels outside */
-    int     begin; /* of the last cascade; or the level itself */
-    int64_t rows;  /* of its result in an iteration; 0: no cascade */
+    int     begin; /* number of the first level: of the last cascade, or of the level computed as a whole */
+    int64_t rows;  /* rows of the cascade's result in an iteration; 0: no cascade */
 } Cutting;
 
 /* The bytes of cascade c with as many rows as fit in a cache and in the bytes that the plan needs anyway; otherwise

@@ -54,7 +54,7 @@ typedef struct Place {
 /* A value made directly inside a larger one (concat parent, branch result). */
 typedef struct Inside {
     Value *parent; /* NULL: on its own */
-    int    axis;   /* of the parent */
+    int    axis;   /* axis of the parent */
     Extent start;  /* elements along axis */
 } Inside;
 
@@ -78,7 +78,7 @@ struct Lower {
     const bool    *copied;        /* by Value.id, or NULL: Options.copied */
     int64_t        cascade_floor; /* bytes that every plan needs: cascades that save less than that are left out */
     Winograd       winograd;      /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
-    double         winograd_error; /* of a layer at most: see winograd_error */
+    double         winograd_error; /* the largest error of a layer, see winograd_error in winograd.h */
     const Core    *core;           /* that times are predicted for */
     const Choices *choices;        /* of --tuned; NULL: none */
     int          **pools;          /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */

@@ -16,7 +16,7 @@ enum {
     MOVED = 10   /* bytes per nanosecond read from another processor's cache, besides the usual time of reading */
 };
 
-#define LEAST_GAIN 0.08 /* of the time on one queue: less is not worth the memory, nor sure to come */
+#define LEAST_GAIN 0.08 /* share of the time on one queue; a smaller gain is not worth the memory, and is uncertain */
 
 typedef struct Schedule {
     Program    *program;
@@ -28,9 +28,9 @@ typedef struct Schedule {
     double     *end;
     double     *begin;
     int        *queue;
-    double     *free; /* by queue: when it has ended what it was given */
+    double     *free; /* by queue: the time at which its last step ends */
     int         queues;
-    double      weight; /* of the extra time of reading, by which a queue is chosen: 0 to 1 */
+    double      weight; /* factor of the extra time of reading, for the choice of a queue: 0 to 1 */
 } Schedule;
 
 static void find_costs(Schedule *s, const Core *core)

@@ -17,9 +17,9 @@ typedef struct Blocks {
     const BlockForm *form;
     int             *units; /* by Buffer.id: outermost steps that read it */
     int             *last;  /* by Buffer.id: 1 + the number of the outermost step that counted it last */
-    int             *block; /* by Buffer.id: that it went to, or -1 */
-    int64_t         *at;    /* by Buffer.id: where in it, bytes */
-    int              open;  /* Buffer.id, or -1 */
+    int             *block; /* by Buffer.id: the block that contains it, or -1 */
+    int64_t         *at;    /* by Buffer.id: its offset in the block, bytes */
+    int              open;  /* Buffer.id of the block that grows, or -1 */
 } Blocks;
 
 static bool is_constant(const Program *p, int buffer)

@@ -14,10 +14,10 @@ typedef struct Map {
     int count, capacity; /* capacity: a power of two, or 0 */
 } Map;
 
-/* Where `key`'s value is kept, or NULL when it was never put. */
+/* The slot of `key`'s value; NULL: the map has no such key. */
 void **map_find(const Map *map, const char *key);
 
-/* Where `key`'s value is kept from now on (NULL at first); valid until the next map_put. */
+/* The slot of `key`'s value, which is made (NULL) if there is none. Valid until the next map_put. */
 void **map_put(Map *map, const char *key);
 
 #endif

@@ -11,7 +11,7 @@
 typedef struct LayoutLevel {
     int64_t arena; /* bytes of the layout */
     int    *place; /* [nblock] */
-    double  loss;  /* bytes that there were over the sum that could be used of them */
+    double  loss;  /* bytes of the level's arena over the largest sum that fits in it */
 } LayoutLevel;
 
 struct Budget {
@@ -157,8 +157,10 @@ static int fit_sum(Fit *f, int64_t sum)
     return status == 2 ? 1 : status;
 }
 
-/* From the guess downwards by as much as the layout was too large, at least 2 %; then twice half the way back, or up to
- * the largest sum; or each load right before its reader. Returns as lay_out, with the best layout where it is 0. */
+/* Finds the places of the largest sum whose layout fits. A sum that does not fit shrinks by as much as its layout was
+ * too large, at least by 2 %. From a sum that fits, the search goes twice half the way back to the last sum that
+ * failed, or to the largest sum. If no sum fits, each block is loaded right before its reader. Returns as lay_out does,
+ * with the best layout where that is 0. */
 static int fit(Fit *f)
 {
     int64_t most = int_max(f->least, (int64_t)((double)f->arena / fmin(f->g->loss, 1)));
@@ -202,8 +204,8 @@ static Fit fit_new(Budget *g, const bool *kept, int64_t arena, double loss, doub
     return f;
 }
 
-/* All levels that may go into so many bytes. Loads begin early: where blocks are kept, runs wait less and are ahead of
- * places that were late enough before. 0 or -1. */
+/* Makes all levels whose arena has `bytes` at most. Loads begin early: if blocks are kept, runs wait less, and overtake
+ * places that were early enough without kept blocks. Returns 0 or -1. */
 static int make_levels(Budget *g, int64_t bytes)
 {
     for (; g->levels < keeper_levels(g->keeper); g->levels++) {
@@ -247,15 +249,16 @@ static void describe(const Budget *g, int64_t arena, int64_t kept, BudgetPlan *p
     plan->at.time = plan->run.time;
 }
 
-/* No sum is smaller than what a layout has: where it is, sums count bytes twice that buffers share. */
+/* The bound of runs with an arena of `bytes`. A sum counts bytes twice that two buffers share: if an arena's bytes are
+ * fewer than their sum (`loss` below 1), the bound is that of the larger sum. */
 static PipelineBound bound_of(const Budget *g, int64_t bytes)
 {
     return pipeline_bound(g->p, (int64_t)((double)bytes / fmin(g->loss, 1)), g->arena);
 }
 
-/* A layout with these blocks kept (NULL: none), and further ones as long as they go into `bytes`: in the order of
- * the rank, for at equal time a run that reads less is better. *plan becomes that where it takes less time, or as
- * much and reads less. */
+/* Tries a layout with the blocks of `kept` kept (NULL: none), and with further blocks kept as long as they fit in
+ * `bytes`. Blocks are kept in the order of `rank`, since at equal time a run that reads less is better. The layout
+ * replaces *plan if its run takes less time, or the same time and reads less. */
 static void try_layout(Budget *g, const LayoutLevel *level, const bool *kept, const int *rank, int64_t bytes,
                        BudgetPlan *plan)
 {
@@ -281,7 +284,7 @@ static void try_layout(Budget *g, const LayoutLevel *level, const bool *kept, co
     *plan = next;
 }
 
-/* All blocks kept. */
+/* Tries the layout with all blocks kept. */
 static void try_all(Budget *g, int64_t bytes, BudgetPlan *plan)
 {
     LayoutLevel level = {g->most - pipeline_block_bytes(g->p), g->level[0].place, 1};
@@ -318,7 +321,7 @@ static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
         double next;
 
         keeper_search(g->keeper, bytes, loss, &keep);
-        next = g->level[level_of(g, bytes - keep.bytes)].loss; /* of layouts of that size */
+        next = g->level[level_of(g, bytes - keep.bytes)].loss; /* the loss of layouts of that size */
         if (keep.time == INFINITY || next <= loss * 1.01)
             break;
         loss = next;
@@ -357,8 +360,8 @@ int budget_plan(Budget *g, int64_t bytes, BudgetPlan *plan)
 
 /* ------------------------------------------------------------------------------------------------------------ curve */
 
-/* Without a planner's layouts sums decide, and sets of blocks may be searched; else the levels' places, which are laid
- * out, with the first blocks of their ranks kept. */
+/* Without a planner's layouts, sums of bytes decide, and a search chooses the kept blocks. With a planner, the curve
+ * uses the levels' layouts with the first blocks of their ranks kept. */
 int budget_curve(Budget *g, const int64_t *bytes, int count, BudgetPoint *point)
 {
     BudgetPlan plan = plan_new(g);

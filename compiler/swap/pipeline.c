@@ -98,7 +98,7 @@ static void clear(const Pipeline *p, const PipelineTrace *trace)
 PipelineRun pipeline_run(const Pipeline *p, const int *place, const bool *kept, const PipelineTrace *trace)
 {
     PipelineRun run = {.ahead = 0};
-    double      free = 0; /* when the last of the loads ends that have begun */
+    double      free = 0; /* the time when the last load that has begun ends */
     int         begun = 0, awaited = 0, flying = 0;
 
     clear(p, trace);

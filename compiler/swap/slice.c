@@ -32,7 +32,7 @@ typedef struct Slicing {
     int64_t    *moves; /* by operand: elements that it moves for each unit of the cut; 0: it stays */
     int64_t     rows;  /* of weights that lie in rows `apart` elements from each other; 1: they are contiguous */
     int64_t     apart;
-    int         weights; /* the operand that does */
+    int         weights; /* the operand whose weights lie in rows */
 } Slicing;
 
 /* ---------------------------------------------------------------------------------------------------------- weights */
@@ -175,8 +175,8 @@ static void find_rows(Slicing *s)
 
 /* ----------------------------------------------------------------------------------------------------------- slices */
 
-/* Of a constant list: the elements of units [lo, hi), from each of its rows. The last slice has what is left: panels
- * may be wider than their units, and what kernels may read behind the last is there, too. */
+/* Takes the elements of units [lo, hi) from each row of a constant list. The last slice takes the rest of each row: a
+ * panel may be wider than its units. It also takes the margin that kernels may read behind the last row. */
 static void take_list(const Slicing *s, Step *slice, int k, int64_t lo, int64_t hi, int index)
 {
     Operand *x = &slice->operand[k];

@@ -115,7 +115,8 @@ static void remember(SwapSearch *s, const int *place, const bool *kept, const Pl
     ARENA_PUSH(arena, s->layout, s->nlayout, s->clayout, layout);
 }
 
-/* Of the layouts that were made one in so many bytes in which every block is as early and as long as it is wanted. */
+/* A known layout of at most `arena` bytes that serves these places and kept blocks; NULL: there is none. A layout
+ * serves if it loads each block that is not kept, at the block's place or earlier. */
 static const BlockLayout *find_layout(const SwapSearch *s, const int *place, const bool *kept, int64_t arena)
 {
     for (int i = s->nlayout; i-- > 0;) {

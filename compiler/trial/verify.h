@@ -7,8 +7,8 @@
 /* Options.verify_more: bounds that are taken from stored sets only where the model does not compile without. */
 enum { VERIFY_OUTPUTS = 1, VERIFY_VALUES = 2 };
 
-/* Before inference, with --verify=DIR: what no --dim bounds is bounded by the stored sets under DIR; a note says so as
- * it would be typed. Adds to model->bound. Returns 0 or -1. (verify_bounds.c) */
+/* Before inference, with --verify=DIR: bounds each axis that no --dim bounds by the stored sets under DIR. A note shows
+ * these bounds as --dim options. Adds to model->bound. Returns 0 or -1. (verify_bounds.c) */
 int verify_bounds(Model *model, const Options *options, Diag *diag);
 
 /* --verify-nodes, after inference: every tensor that a node of the main graph makes becomes an output behind the

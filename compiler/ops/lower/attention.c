@@ -4,13 +4,13 @@
 #include "support/int.h"
 
 enum {
-    BLOCK_FLOATS = 8 * 1024, /* of the scores of a block, which stay in the first cache */
+    BLOCK_FLOATS = 8 * 1024, /* scores of a block, which stay in the first cache */
     LEAST_ROWS = 12,
     MOST_ROWS = 64,
-    MOST_KEYS = 768, /* keys processed together; of more keys, PART at a time, by GROUP blocks of rows */
+    MOST_KEYS = 768, /* keys processed together; a row with more keys: PART keys for GROUP blocks of rows at a time */
     PART = 256,
     GROUP = 8,
-    FEW_ROWS = 4 /* for fewer, keys are read where they are */
+    FEW_ROWS = 4 /* rows; for fewer rows, the kernel reads keys in place */
 };
 
 /* Rows and keys (0: all) that are processed together, and rows of a group. A line of scratch holds the scores of one

@@ -13,8 +13,8 @@
 
 enum {
     STAGED_AXIS = 200,  /* axes of EXPR_VAR leaves of a carried value that hold its next extents */
-    ITERATION_AXIS = 0, /* of the first parameter of a Loop's body */
-    GO_ON_AXIS = 0      /* of the second one */
+    ITERATION_AXIS = 0, /* axis of the EXPR_VAR leaf of a Loop's iteration number, the first parameter of its body */
+    GO_ON_AXIS = 0      /* axis of the EXPR_VAR leaf of a Loop's condition, the second parameter */
 };
 
 int lower_if(Lower *lower, const Node *node)

@@ -21,7 +21,7 @@ void matmul_epilogue(Deferred *p, const Matrices *m, Extent *pitch)
             p->expr->node[i].stride = (int)p->operand[p->expr->node[i].operand].stride[m->stack + 1].max;
 }
 
-enum { MANY_ROWS = 16 }; /* for which b is turned; without vectors it never is */
+enum { MANY_ROWS = 16 }; /* rows of a for which b is turned; without vectors b is never turned */
 
 /* Ensures that the kernel can read both factors: the columns of b are contiguous, or the rows of b and the columns of a
  * are. Otherwise, or where many rows of a use it, b is copied. */

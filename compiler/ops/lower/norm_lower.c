@@ -287,7 +287,7 @@ int lower_group_norm(Lower *lower, const Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------- softmax */
 
-/* All axes but one, at least one, the smallest stride last. */
+/* The axes of a softmax other than its own; at least one. The axis of smallest stride is the last. */
 typedef struct Kept {
     int    rank;
     Extent dim[MAX_RANK + 1], y[MAX_RANK + 1], x[MAX_RANK + 1];

@@ -13,10 +13,10 @@ typedef struct Pool {
     Operand x;
     Window  window;
     int     kind;
-    double  p; /* of the norm */
+    double  p; /* exponent of an Lp norm */
 } Pool;
 
-/* Channels follow each other. */
+/* Whether the channels of a pixel are contiguous. */
 static bool are_neighbours(const Operand *x)
 {
     return extent_is_const(x->stride[1]) && x->stride[1].max == 1;

@@ -17,8 +17,8 @@ typedef struct RowTilePlan {
     int64_t
          columns;  /* results whose inputs are widened together; 0: none, where memory is small or too few weights meet
                     them */
-    bool weighs;   /* all of them meet weights of a block that are widened once, too */
-    int64_t words; /* of scratch, 32 bits each */
+    bool weighs;   /* the weights of a block are widened once, too, for all these results */
+    int64_t words; /* scratch, in units of 32 bits */
 } RowTilePlan;
 
 RowTilePlan row_tile_plan(const RowTileShape *shape);

@@ -100,7 +100,7 @@ static int find_state(TableBuilder *b, TableState wanted)
     return b->nstate - 1;
 }
 
-/* Where `byte` leads to from state `from`. `closed`, `moved`: room for a set each */
+/* The state that `byte` leads to from state `from`. `closed`, `moved`: room for a set each. */
 static int step(TableBuilder *b, int from, int byte, uint64_t *closed, uint64_t *moved)
 {
     close_set(b, &b->state[from], false, is_word(byte), closed);

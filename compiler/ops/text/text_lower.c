@@ -211,8 +211,8 @@ int lower_string_split(Lower *lower, const Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------- n-grams */
 
-/* Where the n-grams of each size begin in the pool, and that of the last size ends; refuses what does not fit
- * together. */
+/* Sets start[i] to the place in the pool where the n-grams of size i + 1 begin, and start[most] to the end of the
+ * largest n-grams. Refuses counts that do not fit the pool. */
 static int gram_starts(Lower *lower, const Node *node, int64_t most, int64_t pool, Extent *start)
 {
     int            count, places;
