@@ -137,6 +137,7 @@ static int set_gpu(WordReader *reader, const OptionRow *row, const char *value)
 CHOICE_OPTION(in_place, no_in_place, "auto", "off")
 CHOICE_OPTION(overlap, no_overlap, "auto", "off")
 CHOICE_OPTION(elision, no_elision, "auto", "off")
+CHOICE_OPTION(graph, no_graph, "auto", "off")
 CHOICE_OPTION(io, plan.io_arena, "caller", "arena")
 CHOICE_OPTION(order, plan.reorder, "model", "auto")
 
@@ -366,6 +367,10 @@ const OptionRow option_rows[] = {
      "the same bits"},
     {"--place", "auto|host", false, true, set_place,
      "with --target=cuda: run steps on the device where they can (default), or all on the host"},
+    {"--graph", "auto|off", false, true, set_graph,
+     "with --target=cuda: open captures what the device does in a run as one graph, which a run launches at once, "
+     "where "
+     "every run does the same (default), or steps are put into the stream one by one"},
     {"--dim", "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim,
      "pin or bound a run-time extent; AXIS may be count, elements, bytes, or values (of a small integer tensor); "
      "repeatable"},

@@ -5,8 +5,9 @@
 
 #include "occ_step.h"
 
-#define OCC_ECUDA (-11)   /* a call of the CUDA runtime failed */
-#define OCC_EDEVICE (-12) /* there is no device, or none that can run the program */
+#define OCC_ECUDA (-11)    /* a call of the CUDA runtime failed */
+#define OCC_EDEVICE (-12)  /* there is no device, or none that can run the program */
+#define OCC_ESTARTED (-13) /* start before the finish of the run before, or finish without start */
 
 /* Step n, on the device: `call` enqueues it in the stream and returns 0. */
 #define OCC_GIVE(n, call) \

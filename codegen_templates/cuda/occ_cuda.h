@@ -20,7 +20,8 @@
   * occ_four                    four floats; occ_load_four(from) and occ_store_four(to, four) move them at once,
   * aligned to 16
  *   OCC_UNROLLED                before a loop of literal count: unrolled, so that arrays stay in registers
- *   OCC_LAUNCH(kernel, blocks, threads, stream, arguments...)  enqueues a kernel; its value is a cudaError_t */
+ *   OCC_LAUNCH(kernel, blocks, threads, stream, arguments...)  enqueues a kernel; its value is a cudaError_t
+ *   OCC_LOAD(kernel)            loads a kernel into the device; likewise. Asking for its attributes does */
 #ifndef OCC_CUDA_H
 #define OCC_CUDA_H
 
@@ -40,6 +41,14 @@
 #define OCC_UNROLLED _Pragma("unroll")
 #define OCC_LAUNCH(kernel, blocks, threads, stream, ...) \
     (kernel<<<(unsigned)(blocks), (unsigned)(threads), 0, (stream)>>>(__VA_ARGS__), cudaGetLastError())
+#define OCC_LOAD(kernel) occ_load((const void *)(kernel))
+
+static inline cudaError_t occ_load(const void *kernel)
+{
+    struct cudaFuncAttributes attributes;
+
+    return cudaFuncGetAttributes(&attributes, kernel);
+}
 
 OCC_DEVICE int occ_thread(void)
 {

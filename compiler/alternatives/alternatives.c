@@ -9,6 +9,7 @@
 #include "lower/lower.h"
 #include "plan/check.h"
 #include "plan/queues.h"
+#include "plan/reorder.h"
 #include "plan/slices.h"
 #include "program/operand.h"
 
@@ -21,6 +22,27 @@ Form alternative_form(const Lowering *lowering)
     const Options *options = &lowering->options;
 
     return (Form){.cascade = options->cascade, .floor = options->cascade_floor, .winograd = options->winograd};
+}
+
+/* The steps in the order that needs the fewest bytes, and then what a device adds to them: copies follow the order. */
+static int split_for_device(const Lowering *lowering, Program *program)
+{
+    const Options *options = &lowering->options;
+    Order          order;
+
+    program_liveness(program);
+    if (options->plan.reorder) {
+        int found = program_find_order(program, options->plan.io_arena, &order, lowering->diag);
+
+        if (found < 0)
+            return -1;
+        if (found)
+            program_apply_order(program, &order);
+    }
+    program_find_homes(program, options->placing);
+    program_add_copies(program, options->plan.io_arena);
+    program_gather_staging(program);
+    return 0;
 }
 
 int alternative_lower(const Lowering *lowering, Alternative *a)
@@ -39,10 +61,8 @@ int alternative_lower(const Lowering *lowering, Alternative *a)
     if (options.plan.weights == WEIGHTS_SWAP)
         alternative_slice(lowering, &a->form, a->program);
     program_cut_steps(a->program, options.threads, options.part_time);
-    if (lowering->target->language == LANGUAGE_DEVICE) {
-        program_find_homes(a->program, options.placing);
-        program_add_copies(a->program, options.plan.io_arena);
-    }
+    if (lowering->target->language == LANGUAGE_DEVICE && split_for_device(lowering, a->program) < 0)
+        return -1;
     a->text = text_new(lowering->diag->arena);
     if (a->program->cascades)
         program_print(&a->text, a->program);
@@ -55,7 +75,7 @@ int alternative_place(const Lowering *lowering, int64_t upper_bound, Alternative
     PlanOptions options = lowering->options.plan;
 
     options.upper_bound = upper_bound;
-    options.reorder = options.reorder && a->program->nqueue < 2;
+    options.reorder = options.reorder && a->program->nqueue < 2 && a->program->language != LANGUAGE_DEVICE;
     program_liveness(a->program);
     if (program_plan(&a->program, &options, &a->plan, lowering->diag) < 0)
         return -1;
@@ -272,8 +292,11 @@ int alternative_plan(const Lowering *lowering, Alternative *a)
 {
     if (alternative_arrange(lowering, a) < 0 || alternative_swap(lowering, a) < 0)
         return -1;
-    if (lowering->target->language == LANGUAGE_DEVICE)
+    if (lowering->target->language == LANGUAGE_DEVICE) {
         program_find_host_waits(a->program);
+        if (!lowering->options.no_graph)
+            program_find_graph(a->program);
+    }
     if (program_confirm(a->program, &lowering->options.plan, &a->plan, lowering->diag) < 0)
         return -1;
     return program_recheck_device(a->program, &a->plan, lowering->diag);

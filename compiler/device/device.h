@@ -35,6 +35,15 @@ void program_add_copies(Program *program, int io_arena);
 /* Decides before which steps the host waits for the device (waits.c). */
 void program_find_host_waits(Program *program);
 
+/* If the device computes everything: moves the host's copies from and to the caller's memory to both ends (graph.c). */
+void program_gather_staging(Program *program);
+
+/* Finds the steps that become one graph (graph.c). */
+void program_find_graph(Program *program);
+
+/* From the first outermost step that the device is given, or that holds one, behind the last. */
+Range program_device_range(const Program *program);
+
 /* Checks homes, memories and waits again, step by step (recheck_device.c). Returns 0, or -1 with a message (a bug of
  * occamyc). */
 int program_recheck_device(const Program *program, const Plan *plan, Diag *diag);

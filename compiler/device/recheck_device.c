@@ -143,13 +143,35 @@ static int check_stream(const DeviceRecheck *r)
     return 0;
 }
 
+/* Every run launches the same graph: nothing in it may depend on the run, or be the host's. */
+static int check_graph(const DeviceRecheck *r)
+{
+    const Program *p = r->program;
+
+    for (int s = p->graph.begin; s < p->graph.end; s++) {
+        const Step *step = &p->step[s];
+
+        if (p->dims >= 0 || step->waits || (!step_on_device(step) && !step_is_transfer(p, step)))
+            return complain(r, s, "is in a graph, which cannot hold it");
+        for (int k = 0; k < step->noperand; k++)
+            if (step->operand[k].buffer >= 0 && buffer_memory(p, step->operand[k].buffer) != MEMORY_DEVICE &&
+                buffer_memory(p, step->operand[k].buffer) != MEMORY_PINNED)
+                return complain(r, s, "is in a graph, which would keep an address of the caller's");
+    }
+    for (int s = 0; s < p->nstep && p->graph.begin < p->graph.end; s++)
+        if ((s < p->graph.begin || s >= p->graph.end) &&
+            (step_on_device(&p->step[s]) || step_is_transfer(p, &p->step[s])))
+            return complain(r, s, "is of the device, but not in the graph of all that it is given");
+    return 0;
+}
+
 int program_recheck_device(const Program *program, const Plan *plan, Diag *diag)
 {
     DeviceRecheck r = {.program = program, .plan = plan, .diag = diag};
 
     if (program->language != LANGUAGE_DEVICE)
         return 0;
-    if (check_places(&r) < 0)
+    if (check_places(&r) < 0 || check_graph(&r) < 0)
         return -1;
     find_pending(&r);
     return check_stream(&r);

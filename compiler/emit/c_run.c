@@ -39,6 +39,8 @@ static void put_null_checks(Emit *emit, Text *text)
     for (int r = 0; r < emit->plan->nshare; r++)
         if (emit->plan->share[r].peak)
             put_null_check(text, &line, "memory", emit_share_member(emit, r));
+    if (emit->program->language == LANGUAGE_DEVICE)
+        put_null_check(text, &line, "memory", "context");
     if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         put_null_check(text, &line, "memory", "weights");
     if (emit->plan->swap && emit->plan->swap->kept)
@@ -81,9 +83,11 @@ void c_check_function(Emit *emit, Text *text)
     text_put(text, "    return 0;\n}\n\n");
 }
 
-static bool is_optional(const Emit *emit, const Port *port)
+/* Whether the body uses an optional input, which may be absent. */
+static bool uses_absent(const Emit *emit, const Text *body, const Port *port)
 {
-    return emit_port_is_caller(emit, port) && port->type.kind == TYPE_OPTIONAL;
+    return emit_port_is_caller(emit, port) && port->type.kind == TYPE_OPTIONAL && body->size &&
+           emit_uses(body->data, arena_printf(emit->arena, "in_%s", port->name));
 }
 
 /* The value of an absent optional input: headers of zeros. */
@@ -173,7 +177,7 @@ static void put_declarations(Emit *emit, Text *text, const Text *body)
     if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_put(text, "    const unsigned char *weights;\n");
     for (int i = 0; i < p->nin; i++)
-        if (is_optional(emit, &p->in[i]))
+        if (uses_absent(emit, body, &p->in[i]))
             put_absent(text, &p->in[i]);
 }
 
@@ -182,7 +186,7 @@ static void put_values(Emit *emit, Text *text, const Text *body)
     const Program *p = emit->program;
 
     for (int i = 0; i < p->nin; i++)
-        if (is_optional(emit, &p->in[i]))
+        if (uses_absent(emit, body, &p->in[i]))
             text_printf(text, "    in_%s = in->%s ? (const unsigned char *)in->%s : (const unsigned char *)no_%s;\n",
                         p->in[i].name, p->in[i].name, p->in[i].name, p->in[i].name);
     for (int r = 0; r < emit->plan->nshare; r++)

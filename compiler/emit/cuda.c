@@ -1,5 +1,5 @@
-/* cuda.c - the printer of C and CUDA: the source file in C, which is the host's part, and beside it the device's code
- * (launch.c). What the host does itself is printed as for any other target (c_steps.c). */
+/* cuda.c - the printer of C and CUDA: the source file in C, which is the host's part (its functions: cuda_run.c), and
+ * beside it the device's code (launch.c). What the host does itself is printed as for any other target (c_steps.c). */
 #include "device/device.h"
 #include "emit/emit.h"
 #include "program/operand.h"
@@ -80,154 +80,11 @@ static void cuda_copy(Emit *emit, int index, int depth)
                 text_comment(emit->arena, emit->program->buffer[step->operand[0].buffer].name));
 }
 
+/* Behind all that the device is given, one wait in front is enough. */
 static void cuda_join(Emit *emit, int index, int depth)
 {
-    (void)index;
-    text_printf(&emit->run, "%sOCC_JOIN(%s_join(memory));\n", c_blanks(depth), emit->name);
-}
-
-/* -------------------------------------------------------------------------------------------------------- functions */
-
-/* Puts the function that waits for the stream. Where kernels may fail, it copies and returns the code of the first
- * failure. */
-static void put_join(Emit *emit, Text *text)
-{
-    int from = program_resident(emit->program, MEMORY_DEVICE), to = program_resident(emit->program, MEMORY_PINNED);
-
-    text_printf(text,
-                "/* Waits until the device has done what it was given. */\n"
-                "static int %s_join(const %s_memory *memory)\n{\n"
-                "    cudaStream_t stream = (cudaStream_t)memory->stream;\n",
-                emit->name, emit->name);
-    if (to >= 0)
-        text_printf(text,
-                    "    int         *status = (int *)(void *)((unsigned char *)memory->pinned + %lld);\n\n"
-                    "    if (cudaMemcpyAsync(status, (unsigned char *)memory->device + %lld, sizeof *status, "
-                    "cudaMemcpyDeviceToHost, stream))\n        return OCC_ECUDA;\n",
-                    (long long)emit_share_offset(emit, to), (long long)emit_share_offset(emit, from));
-    text_put(text, "    if (cudaStreamSynchronize(stream))\n        return OCC_ECUDA;\n");
-    text_put(text, to >= 0 ? "    return *status;\n}\n\n" : "    return 0;\n}\n\n");
-}
-
-static void put_out_extents(Emit *emit, Text *text)
-{
-    for (int i = 0; i < emit->nout_extent; i++) {
-        text_printf(text, "    out->%s = ", emit->out_extent[i].name);
-        emit_extent(emit, text, (Extent){0, emit->out_extent[i].expr});
-        text_put(text, ";\n");
-    }
-}
-
-static void put_steps(Emit *emit, Text *text)
-{
-    int  resident = program_resident(emit->program, MEMORY_PINNED);
-    Text lines;
-
-    emit_range(emit, (Range){0, emit->program->nstep}, 1);
-    lines = emit->run.size ? emit->run : text_new(emit->arena);
-    put_out_extents(emit, &lines);
-    text_printf(text,
-                "/* All steps: what the device does is put into its stream. */\n"
-                "static int %s_steps(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n",
-                emit->name, emit->name, emit->name, emit->name);
-    text_put(text, "    cudaStream_t stream = (cudaStream_t)memory->stream;\n    int          status = 0;\n");
-    emit->printer->prologue(emit, text, &lines,
-                            "\n    (void)in;\n    (void)out;\n    (void)stream;\n    (void)status;\n");
-    if (resident >= 0)
-        text_printf(text,
-                    "    if (cudaMemsetAsync((unsigned char *)memory->device + %lld, 0, sizeof(int), stream))\n"
-                    "        return OCC_ECUDA;\n",
-                    (long long)emit_share_offset(emit, program_resident(emit->program, MEMORY_DEVICE)));
-    text_put(text, "\n");
-    if (lines.size)
-        text_write(text, lines.data, lines.size);
-    text_printf(text, "    return %s_join(memory);\n}\n\n", emit->name);
-}
-
-static void put_run(Emit *emit, Text *text)
-{
-    text_printf(text,
-                "OCC_CODE int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out)\n{\n"
-                "    int status = %s_check(memory, in, out);\n\n"
-                "    if (status)\n        return status;\n"
-                "    status = %s_steps(memory, in, out);\n"
-                "    if (status) /* nothing stays in the stream */\n"
-                "        (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n"
-                "    return status;\n}\n",
-                emit->name, emit->name, emit->name, emit->name, emit->name, emit->name);
-}
-
-static void cuda_run(Emit *emit)
-{
-    Text text = text_new(emit->arena), steps = text_new(emit->arena);
-
-    put_steps(emit, &steps);
-    c_check_function(emit, &text);
-    put_join(emit, &text);
-    text_write(&text, steps.data, steps.size);
-    put_run(emit, &text);
-    emit->run = text;
-}
-
-/* ------------------------------------------------------------------------------------------------------------- open */
-
-static void put_memory_checks(Emit *emit, Text *text)
-{
-    for (int r = 0; r < emit->plan->nshare; r++)
-        if (emit->plan->share[r].peak)
-            text_printf(text,
-                        "    if (!memory->%s)\n        return OCC_ENULL;\n"
-                        "    if ((uintptr_t)memory->%s %% %s_ALIGN)\n        return OCC_EALIGN;\n",
-                        emit_share_member(emit, r), emit_share_member(emit, r), emit_share_macro(emit, r));
-    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
-        text_put(text, "    if (!memory->weights)\n        return OCC_ENULL;\n");
-}
-
-/* The copies of the constants that the device reads. */
-static void put_uploads(Emit *emit, Text *text)
-{
-    int           id = program_resident(emit->program, MEMORY_DEVICE);
-    const Buffer *resident = id < 0 ? NULL : &emit->program->buffer[id];
-
-    for (int i = 0; resident && i < resident->ncontent; i++) {
-        const Buffer *weight = &emit->program->buffer[resident->content[i].weight];
-        Operand       x = {.buffer = weight->id, .dtype = weight->dtype, .offset = extent_const(0)};
-
-        if (!weight->size)
-            continue;
-        text_printf(text, "    if (cudaMemcpy(device + %lld, ",
-                    (long long)(emit_share_offset(emit, id) + resident->content[i].at));
-        emit_operand(emit, text, &x);
-        text_printf(text, ", %lld, cudaMemcpyHostToDevice)) /* %s */\n        return OCC_ECUDA;\n",
-                    (long long)weight->size, text_comment(emit->arena, weight->name));
-    }
-}
-
-static void put_open(Emit *emit, Text *text)
-{
-    Text uploads = text_new(emit->arena);
-    bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
-
-    put_uploads(emit, &uploads);
-    text_printf(text,
-                "\nint %s_open(const %s_memory *memory)\n{\n"
-                "    int count = 0;\n",
-                emit->name, emit->name);
-    if (uploads.size)
-        text_printf(text, "    unsigned char *device;\n%s", file ? "    const unsigned char *weights;\n" : "");
-    text_put(text, "\n    if (!memory)\n        return OCC_ENULL;\n");
-    put_memory_checks(emit, text);
-    text_put(text, "    if (cudaGetDeviceCount(&count) || count < 1)\n        return OCC_EDEVICE;\n");
-    if (uploads.size) {
-        text_printf(text, "    device = (unsigned char *)memory->device;\n%s",
-                    file ? "    weights = (const unsigned char *)memory->weights;\n" : "");
-        text_write(text, uploads.data, uploads.size);
-    }
-    text_put(text, "    return cudaDeviceSynchronize() ? OCC_ECUDA : 0;\n}\n");
-    text_printf(text,
-                "\nvoid %s_close(const %s_memory *memory)\n{\n"
-                "    if (memory)\n        (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n}\n",
-                emit->name, emit->name);
+    if (index < program_device_range(emit->program).end)
+        text_printf(&emit->run, "%sOCC_JOIN(%s_join(memory));\n", c_blanks(depth), emit->name);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ files */
@@ -245,7 +102,6 @@ static void put_source(Emit *emit, Text *text)
     Text weights = text_new(emit->arena), init = text_new(emit->arena), prototypes = text_new(emit->arena);
 
     emit->printer->run(emit);
-    put_open(emit, &emit->run);
     emit_weights(emit, &weights);
     emit_init(emit, &init);
     emit_prototypes(emit, &prototypes);
@@ -289,22 +145,8 @@ static void put_device(Emit *emit, Text *text)
     put_text(text, &chunks);
     text_put(text, "/* -- steps */\n\n");
     put_text(text, &emit->code.functions);
+    emit_loader(emit, text);
     emit_on_device(emit, false);
-}
-
-void emit_cuda_header(Emit *emit, Text *text)
-{
-    text_printf(text,
-                "/* Copy the constants to the device. Once, before the first run; the memory must stay as it is until "
-                "close. Returns 0 or a\n * code above. */\n"
-                "int %s_open(const %s_memory *memory);\n\n"
-                "/* Run the model once; outputs are there when it returns. Allocates nothing and writes no globals: "
-                "calls with distinct\n"
-                " * memory and streams may run in parallel. */\n"
-                "int %s_run(const %s_memory *memory, const %s_inputs *in, %s_outputs *out);\n\n"
-                "/* Wait for the device. Afterwards the memory is the caller's again. */\n"
-                "void %s_close(const %s_memory *memory);\n\n",
-                emit->name, emit->name, emit->name, emit->name, emit->name, emit->name, emit->name, emit->name);
 }
 
 /* clang-format off */

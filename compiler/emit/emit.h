@@ -143,9 +143,13 @@ void emit_range(Emit *emit, Range range, int depth);               /* the lines 
  * the device's code and back. */
 void        emit_on_device(Emit *emit, bool on_device);
 const char *emit_launcher(Emit *emit, const Step *step, Text *extra);
-void        emit_prototypes(Emit *emit, Text *text); /* their declarations, for the source file */
+void        emit_prototypes(Emit *emit, Text *text); /* their declarations in the source file */
+void        emit_loader(Emit *emit, Text *text);     /* the function that loads all kernels */
 
-/* cuda.c - what the header has for a device. */
+/* cuda_run.c - the functions of a program for a device, to emit->run, and what the header has of them: the type of a
+ * memory's context, the declarations. */
+void cuda_run(Emit *emit);
+void emit_cuda_type(Emit *emit, Text *text);
 void emit_cuda_header(Emit *emit, Text *text);
 
 /* weights.c */

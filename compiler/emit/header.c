@@ -289,12 +289,17 @@ static void put_memory(Emit *emit, Text *text)
     put_offsets(emit, text);
     if (emit->plan->swap)
         emit_swap_type(emit, text);
+    if (emit->program->language == LANGUAGE_DEVICE)
+        emit_cuda_type(emit, text);
     text_put(text, "typedef struct {\n");
     for (int r = 0; r < emit->plan->nshare; r++)
         text_printf(text, "    void *%s; /* %s_SIZE bytes; %s */\n", emit_share_member(emit, r),
                     emit_share_macro(emit, r), memory_remark(emit, r));
     if (emit->program->language == LANGUAGE_DEVICE)
-        text_put(text, "    void *stream; /* a cudaStream_t; NULL: the default one */\n");
+        text_printf(text,
+                    "    void *stream; /* a cudaStream_t of its own; NULL: the default one, and no graph */\n"
+                    "    %s_context *context;\n",
+                    emit->name);
     if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
     if (emit->plan->state_bytes)
@@ -334,9 +339,10 @@ static void put_codes(Emit *emit, Text *text)
         {"ELOAD", "weights could not be loaded; the outputs are unspecified, the next run may be tried"},
         {"ECUDA", "a call of the CUDA runtime failed; the outputs are unspecified"},
         {"EDEVICE", "there is no device, or none that can run this"},
+        {"ESTARTED", "a run of this memory was started and not finished, or none to finish was started"},
     };
     const bool device = emit->program->language == LANGUAGE_DEVICE;
-    const bool never[] = {[7] = device, !reads_numbers(emit), !emit->plan->swap, !device, !device};
+    const bool never[] = {[7] = device, !reads_numbers(emit), !emit->plan->swap, !device, !device, !device};
 
     text_put(text, "/* What a call returns: 0, or one of these. */\n");
     for (int i = 0; i < (int)(sizeof code / sizeof *code); i++)

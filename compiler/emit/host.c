@@ -129,15 +129,16 @@ static void put_device_calls(Emit *emit, Text *text)
     bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
 
     text_printf(text,
-                "static occ_cuda host_cuda;\nstatic %s_memory host_memory;\n\n"
+                "static occ_cuda host_cuda;\nstatic %s_context host_context;\nstatic %s_memory host_memory;\n\n"
                 "static void host_close(void)\n{\n    %s_close(&host_memory);\n    occ_cuda_give(&host_cuda);\n}\n\n"
                 "static int host_open(const HostBlocks *blocks)\n{\n"
                 "    int status = occ_cuda_take(&host_cuda, %s_DEVICE_SIZE, %s_PINNED_SIZE);\n\n"
                 "    if (status)\n        return status;\n"
                 "    atexit(host_close);\n"
                 "    host_memory.device = host_cuda.device;\n    host_memory.pinned = host_cuda.pinned;\n"
-                "    host_memory.stream = host_cuda.stream;\n    host_memory.arena = blocks->arena[0];\n",
-                emit->name, emit->name, emit->upper, emit->upper);
+                "    host_memory.stream = host_cuda.stream;\n    host_memory.arena = blocks->arena[0];\n"
+                "    host_memory.context = &host_context;\n",
+                emit->name, emit->name, emit->name, emit->upper, emit->upper);
     text_put(text, file ? "    host_memory.weights = blocks->weights;\n" : "");
     text_put(text, emit->plan->state_bytes ? "    host_memory.state = blocks->state;\n" : "");
     text_printf(text,

@@ -250,4 +250,18 @@ void emit_prototypes(Emit *emit, Text *text)
         put_named(text, arena_strndup(emit->arena, head, (size_t)(end - head)), emit->launcher[i].name);
         text_put(text, ";\n");
     }
+    if (emit->nlauncher)
+        text_printf(text, "int %s_load(void);\n", emit->name);
+}
+
+void emit_loader(Emit *emit, Text *text)
+{
+    text_printf(
+        text,
+        "/* Loads all kernels, which CUDA else does at the first launch of each: in a capture that may fail. */\n"
+        "extern \"C\" int %s_load(void)\n{\n    int code = 0;\n\n",
+        emit->name);
+    for (int i = 0; i < emit->nlauncher; i++)
+        text_printf(text, "    code = code ? code : (int)OCC_LOAD(%s_kernel);\n", emit->launcher[i].name);
+    text_put(text, "    return code;\n}\n");
 }

@@ -36,6 +36,7 @@ typedef struct Options {
     int                   nstate;
     PlanOptions           plan;         /* --planner, --order, --time-limit, --io */
     Placing               placing;      /* --place */
+    bool                  no_graph;     /* --graph=off */
     const char           *gpu;          /* --gpu; NULL: no device in particular */
     bool                  explain_peak; /* --explain-peak */
     int64_t               max_ram, max_flash, max_stack;

@@ -173,6 +173,7 @@ typedef struct Program {
         path_time;       /* predicted nanoseconds: sum of all steps, makespan on the queues, critical path */
     int        nimplied; /* dependences between queues that the waits imply */
     Range     *beside;   /* by step, where nqueue > 1: the range of step numbers during which its operands are in use */
+    Range      graph;    /* of a program for a device: the steps that it is given as one graph; empty: none */
     Port      *in, *out;
     int        nin, nout;
     StatePair *state;

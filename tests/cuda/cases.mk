@@ -9,8 +9,8 @@ check-cuda-cases: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM
 	  $(CUDA_CASES:%=$(BUILD)/cases/%) $(CUDA_OWN:%=$(BUILD)/own_cases/test_%)
 
 # One of our networks when calls fail, without a device, and under other orders of what is enqueued.
-check-cuda-days: $(BUILD)/occamyc $(VENV) $(CUDA_ROOM)/libfakecuda.a
-	$(PYTHON) tests/cuda/check_days.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a models/digits.onnx models/digits/00.bin
+check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(CUDA_ROOM)/libfakecuda.a
+	$(PYTHON) tests/cuda/check_days.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --cases=$(BUILD)/cases
 
 # Every official case: an hour or more.
 check-cuda-cases-all: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a

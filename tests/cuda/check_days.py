@@ -1,12 +1,13 @@
-"""Good and bad days of a program for CUDA, on the fake runtime: check_days.py --occamyc=PROGRAM --device=ARCHIVE MODEL INPUT
+"""Good and bad days of a program for CUDA, on the fake runtime: check_days.py --occamyc=PROGRAM --device=ARCHIVE --cases=FOLDER
 
-Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer;
+models/digits.onnx, with a graph and without: the same bits, in two contexts too (contexts.c). Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer;
 nothing is left that was taken. No device, an old driver or too little memory: the code that says so.
 """
 
 import argparse
 import os
-import shlex
+import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import host  # noqa: E402
 
+MODEL, INPUT = "models/digits.onnx", "models/digits/00.bin"
 SEEDS = 20
 
 
@@ -58,20 +60,60 @@ def failures(folder, data):
             yield f"{name}={value}: exit {code}: {text}"
 
 
+def build(arguments, model, folder, *flags, main=None):
+    """The program of a model; `main` in the place of the host program."""
+    tools = host.Toolchain(os.path.abspath(arguments.occamyc), flags=["--target=cuda", *flags],
+                           device=os.path.abspath(arguments.device))
+    host.compile_model(tools, os.path.abspath(model), folder, [])
+    if main:
+        shutil.copy("runtime/cuda.h", folder)
+        with open(main) as file, open(os.path.join(folder, "main.c"), "w") as to:
+            to.write(("" if "--graph=off" in flags else "#define WITH_GRAPH\n") + file.read())
+    host.build_program(tools, folder)
+
+
+def context_failures(arguments, folder):
+    """contexts.c with a graph and without, under several orders."""
+    answers = set()
+    for flag in ("--graph=auto", "--graph=off"):
+        build(arguments, MODEL, folder, flag, main="tests/cuda/contexts.c")
+        for seed in range(1, SEEDS + 1):
+            done = subprocess.run(["./model", os.path.abspath(INPUT)], cwd=folder, capture_output=True,
+                                  env={**os.environ, "OCC_FAKE_SEED": str(seed)})
+            answers.add(done.stdout)
+            if done.returncode:
+                yield f"contexts.c, {flag}, seed {seed}: exit {done.returncode}: {done.stdout}{done.stderr}"
+                break
+    if len(answers) != 1:
+        yield "contexts.c: the graph decides bits"
+
+
+def index_failures(arguments, folder):
+    """A kernel that finds an index outside its axis: its code, from a graph and from the stream."""
+    for flag in ("--graph=auto", "--graph=off"):
+        build(arguments, os.path.join(arguments.cases, "test_gather_0", "model.onnx"), folder, flag)
+        for name, indices, wanted in (("good", (0, 1, 3), None), ("bad", (0, 1, 99), "(-4)")):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(struct.pack("3q", *indices))
+            with open(os.path.join(folder, "data"), "wb") as file:
+                file.write(bytes(4 * 5 * 4 * 3 * 2))
+            done = subprocess.run(["./model", "data", name], cwd=folder, capture_output=True, text=True)
+            if (wanted or "") not in done.stderr + done.stdout or bool(done.returncode) != bool(wanted):
+                yield f"{name} indices, {flag}: exit {done.returncode}: {done.stdout}{done.stderr}"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--occamyc", required=True)
     parser.add_argument("--device", required=True, help="archive of the fake CUDA runtime")
-    parser.add_argument("model")
-    parser.add_argument("input", help="raw file")
+    parser.add_argument("--cases", required=True, help="folder of the official cases")
     arguments = parser.parse_args()
-    tools = host.Toolchain(os.path.abspath(arguments.occamyc), flags=shlex.split("--target=cuda"),
-                           device=os.path.abspath(arguments.device))
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.join(folder, "days")
-        host.compile_model(tools, os.path.abspath(arguments.model), folder, [])
-        host.build_program(tools, folder)
-        found = list(failures(folder, os.path.abspath(arguments.input)))
+        build(arguments, MODEL, folder)
+        found = list(failures(folder, os.path.abspath(INPUT)))
+        found += context_failures(arguments, folder)
+        found += index_failures(arguments, folder)
     print(*found, f"{1 if not found else 0} passed, {len(found)} failed, 0 skipped", sep="\n")
     sys.exit(1 if found else 0)
 

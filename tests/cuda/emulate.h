@@ -338,6 +338,7 @@ template <typename T> inline T exchange(T value, int lane, int line)
 }
 
 /* Enqueues a kernel: the fake runtime (runtime.cc) runs it when something waits for it. */
+cudaError_t load(const char *name);
 cudaError_t launch_later(const char *name, cudaStream_t stream, int blocks, int threads, std::function<void()> body);
 
 template <typename... P, typename... A>
@@ -353,6 +354,7 @@ cudaError_t launch(const char *name, void (*kernel)(P...), int blocks, int threa
 #define OCC_DEVICE static inline __attribute__((unused))
 #define OCC_ALIGN_FOUR alignas(16)
 #define OCC_UNROLLED
+#define OCC_LOAD(kernel) emulate::load(#kernel)
 #define OCC_LAUNCH(kernel, blocks, threads, stream, ...) \
     emulate::launch(#kernel, kernel, static_cast<int>(blocks), static_cast<int>(threads), (stream), __VA_ARGS__)
 #define OCC_SHARED_ARRAY(type, name, count) \

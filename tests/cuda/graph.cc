@@ -87,6 +87,11 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsig
     return cudaSuccess;
 }
 
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    return cudaGraphInstantiate(exec, graph, flags);
+}
+
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t)
 {
     ENTER(FAKE_ALLOCATE, cudaErrorMemoryAllocation);

@@ -224,6 +224,13 @@ cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stre
     return code ? code : put(stream, work);
 }
 
+/* As loading the code does, it is no call for a stream that is captured. */
+cudaError_t emulate::load(const char *name)
+{
+    const cudaError_t code = enter(name, FAKE_CALL, cudaErrorNoKernelImageForDevice);
+    return code ? code : spoil_captures(name);
+}
+
 cudaError_t emulate::launch_later(const char *name, cudaStream_t stream, int blocks, int threads,
                                   std::function<void()> body)
 {
@@ -234,9 +241,12 @@ cudaError_t emulate::launch_later(const char *name, cudaStream_t stream, int blo
         wrong("%s is launched with %d blocks of %d threads", name, blocks, threads);
         return result(cudaErrorInvalidConfiguration);
     }
-    return put(stream,
-               {FAKE_KERNEL, name, 0, [name, blocks, threads, body] { emulate::run(name, blocks, threads, body); },
-                nullptr, 0, 0, 0});
+    const cudaError_t put_code = put(
+        stream, {FAKE_KERNEL, name, 0, [name, blocks, threads, body] { emulate::run(name, blocks, threads, body); },
+                 nullptr, 0, 0, 0});
+    const cudaError_t earlier = state.last_error; /* occ_cuda.h asks cudaGetLastError, which knows earlier calls too */
+    state.last_error = cudaSuccess;
+    return put_code ? put_code : earlier;
 }
 
 /* --------------------------------------------------------------------------------------------------------- streams */

@@ -105,11 +105,13 @@ static Plan plan_apart(World *w)
     return plan;
 }
 
-/* Adds copies and waits to the program, and gives each buffer a place of its own. */
+/* Adds copies, waits and a graph to the program, and gives each buffer a place of its own. */
 static Plan finish(World *w)
 {
     program_add_copies(w->program, 0);
+    program_gather_staging(w->program);
     program_find_host_waits(w->program);
+    program_find_graph(w->program);
     return plan_apart(w);
 }
 
@@ -158,6 +160,82 @@ static void both_sides_read_what_was_written(void **state)
     }
     print_message("%d copies, %d waits\n", copies, waits);
     assert_true(copies > 1000 && waits > 1000);
+}
+
+/* Without branches and loops, all kernels on the device. */
+static void random_static_program(World *w, Random *r)
+{
+    Program *p = w->program;
+
+    do {
+        random_device_program(w, r);
+        for (int s = 0; s < p->nstep; s++)
+            p->step[s].kind = STEP_KERNEL, p->step[s].home = HOME_UNITS, p->step[s].kernel = kernel_find("copy_f32");
+    } while (!p->nstep);
+}
+
+/* The host's copies are at both ends, everything between is the graph, and it computes what it did. */
+static void a_static_program_becomes_one_graph(void **state)
+{
+    static Memory before, after;
+    World        *w = *state;
+    Random        random = {8};
+    int           moved = 0;
+
+    for (int round = 0; round < 1000; round++) {
+        Program *p = w->program;
+        Plan     plan;
+        Range    graph;
+
+        random_static_program(w, &random);
+        run_all(p, 1, &before);
+        program_add_copies(p, 0);
+        for (int s = 1; s + 1 < p->nstep; s++)
+            moved += p->step[s].kind == STEP_COPY && !step_is_transfer(p, &p->step[s]);
+        program_gather_staging(p);
+        program_find_host_waits(p);
+        program_find_graph(p);
+        plan = plan_apart(w);
+        graph = p->graph;
+        assert_true(graph.begin < graph.end);
+        assert_int_equal(program_recheck_device(p, &plan, &w->diag), 0);
+        for (int s = 0; s < p->nstep; s++)
+            assert_int_equal(graph.begin <= s && s < graph.end,
+                             step_on_device(&p->step[s]) || step_is_transfer(p, &p->step[s]));
+        run_all(p, 1, &after);
+        assert_true(same_reads(&before, &after) && same_output(&before, &after, p->buffer[1].size));
+    }
+    assert_true(moved > 100);
+}
+
+/* A graph with a step too many, or without one of the device's. */
+static void another_graph_is_refused(void **state)
+{
+    World *w = *state;
+    Random random = {9};
+    int    tried = 0;
+
+    for (int round = 0; round < 200; round++) {
+        Program *p = w->program;
+        Plan     plan;
+        Range    graph;
+
+        random_static_program(w, &random);
+        plan = finish(w);
+        graph = p->graph;
+        for (int by = -1; by <= 1; by += 2)
+            for (int side = 0; side < 2; side++) {
+                Diag unheard = {.arena = w->arena};
+
+                p->graph = graph;
+                *(side ? &p->graph.end : &p->graph.begin) += by;
+                if (p->graph.begin < 0 || p->graph.end > p->nstep || p->graph.begin >= p->graph.end)
+                    continue;
+                assert_int_equal(program_recheck_device(p, &plan, &unheard), -1);
+                tried++;
+            }
+    }
+    assert_true(tried > 400);
 }
 
 /* Whether two operands share bytes of pinned memory, where every buffer begins at byte 0. */
@@ -304,10 +382,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(both_sides_read_what_was_written),
-        TEST(a_dropped_wait_is_refused),
-        TEST(an_operand_out_of_reach_is_refused),
-        TEST(a_copy_falls_into_its_elements),
+        TEST(both_sides_read_what_was_written),   TEST(a_static_program_becomes_one_graph),
+        TEST(another_graph_is_refused),           TEST(a_dropped_wait_is_refused),
+        TEST(an_operand_out_of_reach_is_refused), TEST(a_copy_falls_into_its_elements),
     };
 
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);

@@ -1,0 +1,100 @@
+/* graph.c - which steps of a program become one graph: all that the device is given in a run, where it is given the
+ * same each time. The host opens with a capture of them, and a run launches the graph in one call.
+ *
+ * That needs one row of steps without a step of the host between. The host's copies between the caller's memory and
+ * pinned memory would stand between, so they are moved to the two ends first:
+ *
+ *   in0 up0 conv in1 up1 add down0 out0    becomes    in0 in1 | up0 conv up1 add down0 | out0 */
+#include "device/device.h"
+
+#include "program/flow.h"
+#include "program/operand.h"
+
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- staging */
+
+/* What a step is to a program that the host only feeds. */
+typedef enum DeviceStage { STAGE_IN, STAGE_DEVICE, STAGE_OUT, STAGE_OTHER } DeviceStage;
+
+static DeviceStage stage_of(const Program *p, const Step *step)
+{
+    if (step_on_device(step) || step_is_transfer(p, step))
+        return STAGE_DEVICE;
+    if (step->kind != STEP_COPY)
+        return STAGE_OTHER;
+    return buffer_memory(p, step->operand[0].buffer) == MEMORY_PINNED ? STAGE_IN : STAGE_OUT;
+}
+
+/* Whether an earlier step has written what step `in` fetches from the caller. */
+static bool is_fetched_late(const Program *p, int in)
+{
+    for (int s = 0; s < in; s++)
+        if (stage_of(p, &p->step[s]) == STAGE_OUT && p->step[s].operand[0].buffer == p->step[in].operand[1].buffer)
+            return true;
+    return false;
+}
+
+void program_gather_staging(Program *p)
+{
+    Step *from = p->step, *to;
+    int   n = 0;
+
+    for (int s = 0; s < p->nstep; s++) {
+        DeviceStage stage = stage_of(p, &p->step[s]);
+
+        if (stage == STAGE_OTHER || (stage == STAGE_IN && is_fetched_late(p, s)))
+            return;
+    }
+    to = arena_array(p->arena, Step, p->nstep + 1);
+    for (DeviceStage stage = STAGE_IN; stage <= STAGE_OUT; stage++)
+        for (int s = 0; s < p->nstep; s++)
+            if (stage_of(p, &from[s]) == stage)
+                to[n++] = from[s];
+    p->step = to;
+    p->cstep = n + 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ graph */
+
+/* Whether each run gives the device this step with the same addresses and extents. */
+static bool is_fixed(const Program *p, const Step *step)
+{
+    if (step->waits || stage_of(p, step) != STAGE_DEVICE)
+        return false;
+    for (int k = 0; k < step->noperand; k++) {
+        const Operand *x = &step->operand[k];
+        const Buffer  *b = x->buffer < 0 ? NULL : &p->buffer[x->buffer];
+
+        if (b &&
+            (!operand_is_static(x) || !extent_is_const(x->offset) || b->kind == BUFFER_IN || b->kind == BUFFER_OUT))
+            return false;
+    }
+    return true;
+}
+
+Range program_device_range(const Program *p)
+{
+    Range range = {p->nstep, 0};
+
+    for (int s = 0; s < p->nstep; s = flow_after(p, s))
+        for (int i = s; i < flow_after(p, s); i++)
+            if (stage_of(p, &p->step[i]) == STAGE_DEVICE) {
+                range.begin = s < range.begin ? s : range.begin;
+                range.end = flow_after(p, s);
+            }
+    return range.end ? range : (Range){0, 0};
+}
+
+void program_find_graph(Program *p)
+{
+    Range range = program_device_range(p);
+
+    p->graph = (Range){0, 0};
+    if (p->dims >= 0) /* arguments may be found while running */
+        return;
+    for (int s = range.begin; s < range.end; s++)
+        if (!is_fixed(p, &p->step[s]))
+            return;
+    p->graph = range;
+}

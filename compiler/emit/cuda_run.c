@@ -1,0 +1,354 @@
+/* cuda_run.c - the functions of a program for a device that the host runs.
+ *
+ *   open     copies the constants to the device, captures the graph
+ *   start    check; begin: the steps until the device has been given all its work
+ *   finish   end: waits, then the steps behind
+ *   run      start and finish
+ *
+ * Where there is a graph, its steps are a function of their own, give: open captures what it puts into the stream. */
+#include "device/device.h"
+#include "emit/emit.h"
+#include "program/operand.h"
+
+#include <string.h>
+
+static void put_line(Emit *emit, Text *text, const char *line)
+{
+    for (; *line; line++)
+        if (*line == '@')
+            text_put(text, emit->name);
+        else
+            text_write(text, line, 1);
+}
+
+static bool has_graph(const Emit *emit)
+{
+    return emit->program->graph.begin < emit->program->graph.end;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- status */
+
+/* The device's constants begin with the code of the first kernel that failed; pinned memory has a copy of it. */
+static int64_t status_offset(const Emit *emit, int memory)
+{
+    return emit_share_offset(emit, program_resident(emit->program, memory));
+}
+
+static bool may_fail(const Emit *emit)
+{
+    return program_resident(emit->program, MEMORY_PINNED) >= 0;
+}
+
+static void put_status_reset(Emit *emit, Text *text)
+{
+    if (may_fail(emit))
+        text_printf(text,
+                    "    if (cudaMemsetAsync((unsigned char *)memory->device + %lld, 0, sizeof(int), stream))\n"
+                    "        return OCC_ECUDA;\n",
+                    (long long)status_offset(emit, MEMORY_DEVICE));
+}
+
+static void put_status_fetch(Emit *emit, Text *text)
+{
+    if (may_fail(emit))
+        text_printf(text,
+                    "    if (cudaMemcpyAsync((unsigned char *)memory->pinned + %lld, (unsigned char *)memory->device + "
+                    "%lld, sizeof(int),\n                        cudaMemcpyDeviceToHost, stream))\n"
+                    "        return OCC_ECUDA;\n",
+                    (long long)status_offset(emit, MEMORY_PINNED), (long long)status_offset(emit, MEMORY_DEVICE));
+}
+
+/* Waits for the stream; where kernels may fail, the code of the first that did comes with it. */
+static void put_join(Emit *emit, Text *text)
+{
+    put_line(emit, text,
+             "/* Waits until the device has done what it was given. */\n"
+             "static int @_join(const @_memory *memory)\n{\n"
+             "    cudaStream_t stream = (cudaStream_t)memory->stream;\n\n");
+    if (!has_graph(emit))
+        put_status_fetch(emit, text);
+    text_put(text, "    if (cudaStreamSynchronize(stream))\n        return OCC_ECUDA;\n");
+    if (may_fail(emit))
+        text_printf(text, "    return *(const int *)(const void *)((unsigned char *)memory->pinned + %lld);\n}\n\n",
+                    (long long)status_offset(emit, MEMORY_PINNED));
+    else
+        text_put(text, "    return 0;\n}\n\n");
+}
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+/* The lines of some steps. */
+static Text lines_of(Emit *emit, Range range)
+{
+    Text lines;
+
+    emit->run = text_new(emit->arena);
+    emit_range(emit, range, 1);
+    lines = emit->run;
+    emit->run = text_new(emit->arena);
+    return lines;
+}
+
+/* The variables that the lines use; what they do not use is declared too. `ports`: `in` and `out` are parameters. */
+static void put_variables(Emit *emit, Text *text, const Text *lines, bool ports)
+{
+    text_put(text, "    cudaStream_t stream = (cudaStream_t)memory->stream;\n    int          status = 0;\n");
+    emit->printer->prologue(emit, text, lines,
+                            ports ? "\n    (void)in;\n    (void)out;\n    (void)stream;\n    (void)status;\n"
+                                  : "\n    (void)stream;\n    (void)status;\n");
+    if (emit->program->dims >= 0)
+        text_put(text, "    (void)d;\n");
+    if (emit->plan->state_bytes)
+        text_put(text, "    (void)state;\n");
+    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+        text_put(text, "    (void)weights;\n");
+    text_put(text, "\n");
+}
+
+static void put_lines(Text *text, const Text *lines)
+{
+    if (lines->size)
+        text_write(text, lines->data, lines->size);
+}
+
+/* The steps of the graph. */
+static void put_give(Emit *emit, Text *text)
+{
+    Text lines = lines_of(emit, emit->program->graph);
+
+    put_line(emit, text,
+             "/* All that the device does in a run: put into its stream, of which open makes a graph. */\n"
+             "static int @_give(const @_memory *memory)\n{\n");
+    put_variables(emit, text, &lines, false);
+    put_status_reset(emit, text);
+    put_lines(text, &lines);
+    put_status_fetch(emit, text);
+    text_put(text, "    return 0;\n}\n\n");
+}
+
+static void put_begin(Emit *emit, Text *text)
+{
+    Range range = program_device_range(emit->program);
+    Text  lines = lines_of(emit, (Range){0, has_graph(emit) ? range.begin : range.end});
+
+    put_line(emit, text,
+             "/* The steps until the device has been given all its work. */\n"
+             "static int @_begin(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n");
+    put_variables(emit, text, &lines, true);
+    if (!has_graph(emit))
+        put_status_reset(emit, text);
+    put_lines(text, &lines);
+    if (has_graph(emit))
+        put_line(emit, text,
+                 "    if (memory->context->graph)\n"
+                 "        return cudaGraphLaunch((cudaGraphExec_t)memory->context->graph, stream) ? OCC_ECUDA : 0;\n"
+                 "    return @_give(memory);\n}\n\n");
+    else
+        text_put(text, "    return 0;\n}\n\n");
+}
+
+static void put_out_extents(Emit *emit, Text *text)
+{
+    for (int i = 0; i < emit->nout_extent; i++) {
+        text_printf(text, "    out->%s = ", emit->out_extent[i].name);
+        emit_extent(emit, text, (Extent){0, emit->out_extent[i].expr});
+        text_put(text, ";\n");
+    }
+}
+
+static void put_end(Emit *emit, Text *text)
+{
+    Text lines = lines_of(emit, (Range){program_device_range(emit->program).end, emit->program->nstep});
+
+    put_out_extents(emit, &lines);
+    put_line(emit, text,
+             "/* Waits for the device; then the steps behind all of its own. */\n"
+             "static int @_end(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n");
+    put_variables(emit, text, &lines, true);
+    put_line(emit, text, "    OCC_JOIN(@_join(memory));\n");
+    put_lines(text, &lines);
+    text_put(text, "    return 0;\n}\n\n");
+}
+
+/* -------------------------------------------------------------------------------------------------------- functions */
+
+static const char entries[] =
+    "/* Ends a run: after one that failed nothing stays in the stream, and the next may be tried. */\n"
+    "static int @_leave(const @_memory *memory, int status)\n{\n"
+    "    if (status) {\n"
+    "        (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n"
+    "        (void)cudaGetLastError();\n"
+    "    }\n"
+    "    return status;\n}\n\n"
+    "OCC_CODE int @_start(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n"
+    "    int status = @_check(memory, in, out);\n\n"
+    "    if (status)\n        return status;\n"
+    "    if (memory->context->out)\n        return OCC_ESTARTED;\n"
+    "    status = @_begin(memory, in, out);\n"
+    "    memory->context->in = status ? 0 : in;\n"
+    "    memory->context->out = status ? 0 : out;\n"
+    "    return @_leave(memory, status);\n}\n\n"
+    "OCC_CODE int @_finish(const @_memory *memory)\n{\n"
+    "    const @_inputs *in;\n"
+    "    @_outputs      *out;\n\n"
+    "    if (!memory || !memory->context)\n        return OCC_ENULL;\n"
+    "    in = (const @_inputs *)memory->context->in;\n"
+    "    out = (@_outputs *)memory->context->out;\n"
+    "    if (!out)\n        return OCC_ESTARTED;\n"
+    "    memory->context->in = memory->context->out = 0;\n"
+    "    return @_leave(memory, @_end(memory, in, out));\n}\n\n"
+    "OCC_CODE int @_run(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n"
+    "    int status = @_start(memory, in, out);\n\n"
+    "    return status ? status : @_finish(memory);\n}\n";
+
+/* ------------------------------------------------------------------------------------------------------------- open */
+
+static void put_memory_checks(Emit *emit, Text *text)
+{
+    for (int r = 0; r < emit->plan->nshare; r++)
+        if (emit->plan->share[r].peak)
+            text_printf(text,
+                        "    if (!memory->%s)\n        return OCC_ENULL;\n"
+                        "    if ((uintptr_t)memory->%s %% %s_ALIGN)\n        return OCC_EALIGN;\n",
+                        emit_share_member(emit, r), emit_share_member(emit, r), emit_share_macro(emit, r));
+    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+        text_put(text, "    if (!memory->weights)\n        return OCC_ENULL;\n");
+}
+
+/* The copies of the constants that the device reads. */
+static Text uploads_of(Emit *emit)
+{
+    int           id = program_resident(emit->program, MEMORY_DEVICE);
+    const Buffer *resident = id < 0 ? NULL : &emit->program->buffer[id];
+    Text          text = text_new(emit->arena);
+
+    for (int i = 0; resident && i < resident->ncontent; i++) {
+        const Buffer *weight = &emit->program->buffer[resident->content[i].weight];
+        Operand       x = {.buffer = weight->id, .dtype = weight->dtype, .offset = extent_const(0)};
+
+        if (!weight->size)
+            continue;
+        text_printf(&text, "    if (cudaMemcpy(device + %lld, ",
+                    (long long)(emit_share_offset(emit, id) + resident->content[i].at));
+        emit_operand(emit, &text, &x);
+        text_printf(&text, ", %lld, cudaMemcpyHostToDevice)) /* %s */\n        return OCC_ECUDA;\n",
+                    (long long)weight->size, text_comment(emit->arena, weight->name));
+    }
+    return text;
+}
+
+static void put_prepare(Emit *emit, Text *text)
+{
+    Text uploads = uploads_of(emit);
+    bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
+
+    put_line(emit, text,
+             "\n/* Checks the memory and what the device can run, and copies the constants. */\n"
+             "static int @_prepare(const @_memory *memory)\n{\n    int count = 0;\n");
+    if (uploads.size)
+        text_printf(text, "    unsigned char *device;\n%s", file ? "    const unsigned char *weights;\n" : "");
+    text_put(text, "\n");
+    put_memory_checks(emit, text);
+    text_put(text, "    if (cudaGetDeviceCount(&count) || count < 1)\n        return OCC_EDEVICE;\n");
+    if (emit->nlauncher)
+        put_line(emit, text, "    if (@_load())\n        return OCC_EDEVICE;\n");
+    if (uploads.size) {
+        text_printf(text, "    device = (unsigned char *)memory->device;\n%s",
+                    file ? "    weights = (const unsigned char *)memory->weights;\n" : "");
+        put_lines(text, &uploads);
+    }
+    text_put(text, "    return cudaDeviceSynchronize() ? OCC_ECUDA : 0;\n}\n\n");
+}
+
+static const char capture[] =
+    "/* The graph of what the device does in a run; NULL where none can be made: then a run puts its steps into the "
+    "stream. */\n"
+    "static void *@_capture(const @_memory *memory)\n{\n"
+    "    cudaStream_t    stream = (cudaStream_t)memory->stream;\n"
+    "    cudaGraph_t     graph = 0;\n"
+    "    cudaGraphExec_t made = 0;\n"
+    "    int             status;\n\n"
+    "    if (!stream || cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal))\n        return 0;\n"
+    "    status = @_give(memory);\n"
+    "    if (cudaStreamEndCapture(stream, &graph) || !graph)\n        return 0;\n"
+    "    if (status || cudaGraphInstantiateWithFlags(&made, graph, 0))\n        made = 0;\n"
+    "    (void)cudaGraphDestroy(graph);\n"
+    "    if (made && cudaGraphUpload(made, stream)) {\n"
+    "        (void)cudaGraphExecDestroy(made);\n        made = 0;\n"
+    "    }\n"
+    "    return made;\n}\n\n";
+
+static const char open_function[] = "int @_open(const @_memory *memory)\n{\n"
+                                    "    int status;\n\n"
+                                    "    if (!memory || !memory->context)\n        return OCC_ENULL;\n"
+                                    "    memory->context->graph = memory->context->out = 0;\n"
+                                    "    memory->context->in = 0;\n"
+                                    "    status = @_prepare(memory);\n";
+
+static const char close_function[] = "\nvoid @_close(const @_memory *memory)\n{\n"
+                                     "    if (!memory || !memory->context)\n        return;\n"
+                                     "    (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n"
+                                     "    if (memory->context->graph)\n"
+                                     "        (void)cudaGraphExecDestroy((cudaGraphExec_t)memory->context->graph);\n"
+                                     "    memory->context->graph = memory->context->out = 0;\n"
+                                     "    memory->context->in = 0;\n"
+                                     "}\n";
+
+static void put_open(Emit *emit, Text *text)
+{
+    put_prepare(emit, text);
+    if (has_graph(emit))
+        put_line(emit, text, capture);
+    put_line(emit, text, open_function);
+    if (has_graph(emit))
+        put_line(emit, text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n");
+    text_put(text, "    (void)cudaGetLastError(); /* the next call does not find it again */\n    return status;\n}\n");
+    put_line(emit, text, close_function);
+}
+
+void cuda_run(Emit *emit)
+{
+    Text text = text_new(emit->arena), steps = text_new(emit->arena);
+
+    if (has_graph(emit))
+        put_give(emit, &steps);
+    put_begin(emit, &steps);
+    put_end(emit, &steps);
+    c_check_function(emit, &text);
+    put_join(emit, &text);
+    put_lines(&text, &steps);
+    put_line(emit, &text, entries);
+    put_open(emit, &text);
+    emit->run = text;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- header */
+
+void emit_cuda_type(Emit *emit, Text *text)
+{
+    put_line(emit, text,
+             "/* What a memory knows between calls; filled by open, and nobody else's to touch. */\n"
+             "typedef struct {\n"
+             "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n"
+             "    const void *in;        /* of the run that has been started; NULL: none has */\n"
+             "    void       *out;\n} @_context;\n\n");
+}
+
+void emit_cuda_header(Emit *emit, Text *text)
+{
+    put_line(emit, text,
+             "/* Copy the constants to the device. Once, before the first run; the memory must stay as it is until "
+             "close, which may\n * be called after an open that failed, too. Returns 0 or a code above. */\n"
+             "int @_open(const @_memory *memory);\n\n"
+             "/* Run the model once; outputs are there when it returns. Allocates nothing and writes no globals: "
+             "calls with distinct\n"
+             " * memory, each with a context and a stream of its own, may run in parallel. */\n"
+             "int @_run(const @_memory *memory, const @_inputs *in, @_outputs *out);\n\n"
+             "/* The same in two halves: start gives the device its work and returns; the inputs and both structs must "
+             "stay as they\n * are until finish, which waits and writes the outputs. One run of a memory at a time; a "
+             "start that fails needs no\n * finish. */\n"
+             "int @_start(const @_memory *memory, const @_inputs *in, @_outputs *out);\n"
+             "int @_finish(const @_memory *memory);\n\n"
+             "/* Wait for the device. Afterwards the memory is the caller's again. */\n"
+             "void @_close(const @_memory *memory);\n\n");
+}
