@@ -125,7 +125,7 @@ static const Piece *struct_of(const List *chunks, const Declared *d)
     return strcmp(name, "occ_expr") ? piece_of_struct(chunks, name) : NULL;
 }
 
-/* Where a field lies: in which struct, and in which one inside that. */
+/* The structs that contain a field: the outer one, and the one inside it. */
 typedef struct Nest {
     const char *group, *group_type;
     const char *inside; /* NULL: directly */

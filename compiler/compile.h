@@ -5,7 +5,7 @@
 #include "program/options.h"
 #include "support/text.h"
 
-/* What the command prints; the files are written by occ_compile itself. */
+/* The text that the command prints. occ_compile itself writes the files. */
 typedef struct Output {
     Text standard; /* for standard output: a dump, or the source with `-o -`; empty: nothing */
     Text summary;  /* the plan's figures for people; empty with --quiet */

@@ -55,8 +55,7 @@ int main(int argc, char **argv)
         return DIAG_USAGE;
     }
     arena_on_exhausted(arena, &exhausted);
-    signal(SIGXFSZ,
-           SIG_IGN); /* a file that may not grow is told by write(), so that what was begun can be taken away */
+    signal(SIGXFSZ, SIG_IGN); /* at a file size limit write() fails, so that unfinished files can be removed */
     failed = run_command(argc, argv, &diag);
     for (int i = 0; i < diag.nmessage; i++)
         fprintf(stderr, "%s\n", diag.message[i]);

@@ -19,7 +19,7 @@ struct Greedy {
     int          count;
     int         *home;     /* [n] region of each, or -1: not placed yet */
     bool        *stale;    /* [n] a conflicting buffer has come or moved, so that this one may lie elsewhere */
-    int         *conflict; /* indices into the space's conflicts; those of each buffer are reordered here; or NULL */
+    int         *conflict; /* indices into the space's conflicts, or NULL; each buffer's indices are reordered here */
     Interval    *interval;
 };
 

@@ -21,7 +21,7 @@ static int follows(const OrderProblem *p, const int *position)
     return 1;
 }
 
-/* What one step adds to the live bytes and takes from them. */
+/* The change of the live bytes by one step. */
 typedef struct Turn {
     int64_t made, unread, freed,
         reuse; /* unread: bytes of its results that nobody reads; reuse: the largest reuse of a value that dies */

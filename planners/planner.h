@@ -71,7 +71,7 @@ typedef struct PlanLimits {
     int64_t        capacity;    /* bytes: no region's peak may exceed it; 0: no capacity */
     int64_t        nodes;       /* effort; 0: none given, see plan_place */
     double         seconds;     /* processor time; 0: none, and then the answer is reproducible */
-    uint64_t       seed;        /* of the restarts; any value */
+    uint64_t       seed;        /* seed of the restarts; any value */
     int64_t        upper_bound; /* bytes: a larger plan is of no use, so none is searched for; 0: any is of use */
     int64_t        lower_bound; /* bytes: the caller has a proof that no plan needs less; 0: none */
     int            fit; /* nonzero: the first plan within capacity is the answer; no smaller one is searched for */
@@ -133,7 +133,7 @@ int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits,
 bool plan_regions_are_apart(const PlanProblem *problem);
 int  plan_each_region(const PlanProblem *problem, const PlanLimits *limits, PlanFn place, PlanResult *result);
 
-/* The peaks of these four planners, in this order. Returns as they do, without a reason. */
+/* The peaks of the four greedy planners above, in this order. Returns as they do, without a reason. */
 int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4]);
 
 /* The skyline heuristic, lowest support first (skyline.c): O((n + p) log n) for p retries; about a second for 10^5

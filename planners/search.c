@@ -366,7 +366,7 @@ static double heaviest(const Search *s, int b, int64_t most_refutations)
     return load;
 }
 
-/* What orders buffers that could lie at the same offset: number of sections, lifetime in steps, area, load; larger
+/* The measures that order buffers at the same offset: number of sections, lifetime in steps, area, load; larger
  * first. */
 typedef enum RankMeasure { SECTIONS, STEPS, AREA, LOAD } RankMeasure;
 

@@ -7,7 +7,7 @@
 
 #include "search.h"
 
-typedef struct BufferState { /* what the inner loops read of a buffer; bytes */
+typedef struct BufferState { /* the data of a buffer that the inner loops read, in bytes */
     int64_t low;             /* lower bound of its offset */
     int64_t size;
     int64_t support; /* highest end of the buffers placed in its sections: where it would rest */

@@ -41,7 +41,7 @@ typedef struct Space {
     int32_t   *begin, *end;      /* [n] sections: hull of the lifetime; begin == end for a buffer that is never live */
     Conflict  *conflict;         /* edges of the conflict graph, by buffer; NULL: too many to list */
     int       *conflict_at;      /* [n+1] edges of buffer b: conflict[conflict_at[b]] .. conflict[conflict_at[b+1]-1] */
-    Interval  *forbidden;        /* of each edge: in rising order, not touching */
+    Interval  *forbidden;        /* intervals of each edge: rising, not touching */
     int        nregion;          /* >= 1 */
     PlanRegion region[32];       /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
     int64_t   *align;            /* [n][nregion] every offset of the buffer in the region is a multiple of it; >= 1 */
@@ -155,7 +155,7 @@ enum { SKYLINE_ORDERS = 6 };
  * PLAN_ENOMEM. */
 int skyline_place(const Space *space, int order, int64_t *offset);
 
-/* The same with buffer `first` (-1: none) before all others, and without the buffers that are left out, whose offsets
+/* skyline_place with buffer `first` (-1: none) before all others. The buffers of left_out are left out; their offsets
  * become 0. */
 int skyline_place_some(const Space *space, int order, int first, const bool *left_out, int64_t *offset);
 

@@ -163,13 +163,13 @@ static bool offer_direct(Trials *s, int round, Form *form)
     return round == 0 && s->first.form.winograd == WINOGRAD_AUTO && has_winograd(s->first.program);
 }
 
-/* Gives up the cascades of the alternative without Winograd's kernels, if the one before was that. */
+/* After an alternative without Winograd's kernels, offers the same form without cascades. */
 static bool offer_direct_flat(Trials *s, int round, Form *form)
 {
     return s->tried.form.winograd != s->first.form.winograd && without_cascades(&s->tried, round, form);
 }
 
-/* Where nothing fits: allows cascades that the plan without loads did not need. */
+/* If nothing fits, offers cascades that the plan without loads did not need. */
 static bool offer_cascades(Trials *s, int round, Form *form)
 {
     form->cascade = CASCADE_AUTO;
@@ -246,7 +246,8 @@ static bool cut_at_peak(const Lowering *lowering, const Alternative *a, bool who
     return changed;
 }
 
-/* Where nothing fits, and as long as that saves memory: halves the slices at the peak, or leaves their steps whole. */
+/* If nothing fits, offers slices of half the size at the peak; after a failure, leaves their steps whole. Stops after
+ * two failures. */
 static bool offer_slices(Trials *s, int round, Form *form)
 {
     enum { ROUNDS = 10, FAILURES = 2 };

@@ -143,7 +143,7 @@ void emit_range(Emit *emit, Range range, int depth);               /* the lines 
  * the device's code and back. */
 void        emit_on_device(Emit *emit, bool on_device);
 const char *emit_launcher(Emit *emit, const Step *step, Text *extra);
-void        emit_prototypes(Emit *emit, Text *text); /* their declarations in the source file */
+void        emit_prototypes(Emit *emit, Text *text); /* the launchers' declarations, for the source file */
 void        emit_loader(Emit *emit, Text *text);     /* the function that loads all kernels */
 
 /* cuda_run.c - the functions of a program for a device, to emit->run, and what the header has of them: the type of a
@@ -166,7 +166,7 @@ void     emit_swap_sizes(Emit *emit, Text *text);               /* macros of the
 void     emit_swap_type(Emit *emit, Text *text);                /* type of a memory's loader state */
 void     emit_swap_members(Emit *emit, Text *text);             /* members of the memory's struct */
 
-/* checksum.c - the checksum of these pieces in a row (occ_sum), after bytes whose checksum is `before` (0: none). */
+/* checksum.c - the checksum (occ_sum) of consecutive pieces, after bytes whose checksum is `before` (0: no bytes). */
 uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count);
 
 /* prune.c - the text of each template piece, by index, less what `target` cannot need; "" where nothing is left. */

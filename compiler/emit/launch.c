@@ -34,7 +34,7 @@ typedef struct LaunchText {
     StepUnits   units;
     Text        params;    /* "const void *p0, void *p1" */
     Text        arguments; /* "p0, p1" */
-    Text        places;    /* the same for one unit: "p0 + ..." */
+    Text        places;    /* the arguments of one unit: "p0 + ..." */
     int64_t     in_flight; /* units that have scratch of their own; 0: any number */
 } LaunchText;
 

@@ -57,7 +57,7 @@ typedef struct Printer {
     void (*run)(struct Emit *emit); /* the run function around all lines, to emit->run */
 
     void (*weight)(struct Emit *emit, Text *text, int buffer); /* a constant that lies in the source */
-    void (*weight_file)(struct Emit *emit, Text *text);        /* how a file of constants becomes part of the program */
+    void (*weight_file)(struct Emit *emit, Text *text);        /* the lines that bring in a file of constants */
 
     /* Whole files. */
     void (*source)(struct Emit *emit, Text *text);

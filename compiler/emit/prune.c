@@ -10,7 +10,7 @@
 
 enum { MAX_NESTED = 16, UNKNOWN = -1 };
 
-/* What is known of a macro: it is never defined; its value; or only that it may be defined. */
+/* The knowledge of a macro: never defined, defined with a known value, or perhaps defined. */
 typedef enum MacroKind { MACRO_ABSENT, MACRO_VALUE, MACRO_OPEN } MacroKind;
 
 typedef struct Macro {

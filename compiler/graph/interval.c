@@ -93,7 +93,7 @@ void interval_set(Expr *out, const Expr *a, const Expr *b)
         out->lo = 0;
         out->hi = larger(b->hi - 1, 0);
         break;
-    case EXPR_BCAST: /* equal, or one of them 1: their maximum, unless an empty axis meets a 1 */
+    case EXPR_BCAST: /* extents are equal or one is 1: the larger one, but 0 if an empty axis meets a 1 */
         out->lo = a->lo >= 1 && b->lo >= 1 ? larger(a->lo, b->lo) : smaller(a->lo, b->lo);
         out->hi = larger(a->hi, b->hi);
         break;

@@ -117,7 +117,7 @@ struct Value {
     const Const *data;  /* contents of a constant, else NULL */
     Extent      *elem;  /* contents of a small integer tensor as run-time integers, row-major; NULL: not tracked */
     int          nelem;
-    bool either_rank; /* of one element, typed [1]: while running it may as well be a scalar, see infer/infer.c */
+    bool either_rank; /* a tensor of one element, typed [1], that may be a scalar at run time, see infer/infer.c */
     Type declared;    /* a declared type (graph output, value_info, body parameter); kind TYPE_NONE: none */
     const char *const
         *dim_name; /* MAX_RANK names (dim_param) of the declared type's axes (of the innermost item of a sequence

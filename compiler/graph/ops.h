@@ -18,7 +18,7 @@ enum {
     OP_ELEMENTWISE = 1, /* each output element depends on the broadcast inputs' elements at the same place only */
     OP_COMMUTES = 2,    /* swapping its two inputs changes nothing */
     OP_RANDOM = 4,      /* not deterministic: never folded, never merged */
-    OP_MOVES = 8,       /* only moves or repeats elements, so every element type works */
+    OP_MOVES = 8,       /* moves or repeats elements without computing, so every element type works */
     OP_CONTROL = 16,    /* owns bodies */
     OP_MANY_IN = 32,    /* max_in is no limit: variadic */
     OP_MANY_OUT = 64,

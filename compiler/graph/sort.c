@@ -99,6 +99,6 @@ int graph_sort(Graph *graph, Diag *diag)
         result = place_all(&search, diag, arena_array(arena, Node *, graph->nnode));
     }
     if (!result)
-        arena_release(arena, mark); /* only on success: messages are in this arena, too */
+        arena_release(arena, mark); /* only on success: a message lies in this arena, too */
     return result;
 }

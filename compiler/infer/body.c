@@ -207,7 +207,7 @@ static int compare_holder(Infer *infer, Node *node, const Carry *carry, CarriedS
     *changed |= compare_axis(infer, s, COUNT, carry->initial->count, s->type.count, result->count);
     for (int a = 0; a < joined.item->rank; a++)
         if (joined.item->dim[a].expr >= known)
-            joined.item->dim[a].expr = -2 - a; /* renew_members makes it anew */
+            joined.item->dim[a].expr = -2 - a; /* renew_members makes a new extent */
     if (joined.item->kind == TYPE_TENSOR && (s->type.item->rank != joined.item->rank))
         *changed = true;
     for (int a = 0; a < joined.item->rank && s->type.item->rank == joined.item->rank; a++)

@@ -6,7 +6,7 @@
 
 #include "infer/infer.h"
 
-/* What the operator does to two elements. Division truncates, remainders have the divisor's sign, as in ONNX. */
+/* The operations on two elements. Division truncates; remainders have the divisor's sign, as in ONNX. */
 typedef enum PropagatedOp {
     PROPAGATED_ADD,
     PROPAGATED_SUB,

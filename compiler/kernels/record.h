@@ -90,7 +90,7 @@ typedef struct KernelRecord {
      * follows from bytes and vector operations; `operations` NULL: there are none. */
     double (*time)(const Core *core, const Step *step);
     double (*operations)(const Core *core, const Step *step);
-    bool picks; /* it reads only as many elements as it makes */
+    bool picks; /* the kernel reads only as many elements as it makes */
 
     /* Whether the result of a whole step may follow an input, and how closely. NULL: it never may. */
     bool (*follow)(const Program *program, const Step *step, Follow *follow);
@@ -110,7 +110,7 @@ typedef struct KernelRecord {
 /* Entry `index` of an argument or of the extents of a shape ("xdim", step_extents_of), at its maximum; 1 if there is
  * none. */
 int64_t step_value(const Step *step, const char *name, int index);
-double  step_product(const Step *step, const char *name); /* of all entries */
+double  step_product(const Step *step, const char *name); /* product of all entries */
 
 /* The `count` constant integers of an argument or shape; false where there are others or one is a run-time integer. */
 bool step_constants(const Step *step, const char *name, int count, int64_t *value);

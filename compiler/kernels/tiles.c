@@ -17,6 +17,6 @@ void tiles_set_scratch(Program *program, Operand *scratch, int axis, int64_t ext
 
     scratch->dim[axis] = extent_const(extent);
     buffer->size = elements * operand_bytes_per_element(scratch);
-    for (int i = 0; i < buffer->nspan; i++) /* they are whole, and follow the new size */
+    for (int i = 0; i < buffer->nspan; i++) /* spans cover the whole buffer, and follow its new size */
         buffer->span[i].hi = buffer->size;
 }

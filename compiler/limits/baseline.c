@@ -37,7 +37,8 @@ static const char *bare_name(const char *name)
     return colon ? colon + 1 : name;
 }
 
-/* For a buffer that holds no tensor of the model: the one of the same name that a step of the same node writes. */
+/* Finds a buffer without a tensor of the model in the old report: the buffer of the same name that a step of the same
+ * node writes. */
 static const JsonNode *find_unnamed(const JsonNode *report, const Emission *e, const Buffer *buffer)
 {
     const JsonNode *steps = json_member(report, "steps"), *buffers = json_member(report, "buffers");

@@ -305,7 +305,7 @@ static void tell_remedies(const Emission *e, const Usage *usage, const Remedy *r
 void usage_explain(const Usage *usage, const Emission *emission, const Remedy *remedy, Text *lines)
 {
     tell_peak(emission, lines);
-    if (!emission->plan->swap || usage->ram > emission->options->max_ram) /* else loads take all that they may */
+    if (!emission->plan->swap || usage->ram > emission->options->max_ram) /* else loads use all memory that they may */
         tell_remedies(emission, usage, remedy, lines);
 }
 

@@ -19,7 +19,7 @@ typedef struct Stage {
     bool      is_separate;        /* computed as a whole, its result cannot follow its input through the same memory */
     bool      is_part;            /* where the next stage is computed as a whole, its kernel computes this one too */
     Operand   x;      /* the input where it lies as a whole; rank 0: the stage reads operands of its expression only */
-    Deferred *before; /* else the stage that computes its input; or NULL */
+    Deferred *before; /* where x.rank is 0: the stage that computes the input; or NULL */
     /* Appends the step for some rows. x is their input; `pad` rows are missing above it, and below it as many as the
      * windows lack. */
     int (*append)(Lower *lower, const Deferred *p, Operand x, int64_t pad, Operand y);

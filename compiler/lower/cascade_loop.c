@@ -10,7 +10,7 @@
 
 enum {
     AXES = 4,
-    ITERATION_AXIS = MAX_RANK + 1 /* and up, one for each cascade: the axis of the symbol that counts strips */
+    ITERATION_AXIS = MAX_RANK + 1 /* and up, one for each cascade: axis of the symbol that counts strips */
 };
 
 static Operand rows_of(Lower *lower, Operand x, Extent first, int64_t count)
@@ -35,7 +35,7 @@ static int append_rows(Lower *lower, const Level *l, Operand x, int64_t pad, Ext
     return status;
 }
 
-/* The same for the first level, whose input is a whole tensor. */
+/* Appends the steps of the first level, whose input is a whole tensor. */
 static int append_first(Lower *lower, const Level *l, Extent first, int64_t count, Operand y)
 {
     const Stage *s = l->stage;

@@ -71,7 +71,7 @@ typedef struct Line {
     Diag       *diag;
     const char *path;
     int         number; /* from 1 */
-    char       *at;     /* what is not read yet */
+    char       *at;     /* the part of the line that is not read yet */
 } Line;
 
 static int wrong(const Line *line, const char *wanted)

@@ -29,14 +29,14 @@ typedef bool (*DeferredAccepts)(const Deferred *p, const Operand *x);
 
 /* A deferred producer. Node 0 of its expression is SCALAR_ACC for kernels; plain elementwise work has none. */
 struct Deferred {
-    const Node     *node; /* that started it */
+    const Node     *node; /* the node that started the deferred step */
     DeferredFinish  finish;
     DeferredAccepts accepts; /* NULL: a plain elementwise expression; anything may be read */
     bool            bytes;   /* the kernel stores bytes too, not only floats */
     void           *detail;  /* the kernel's own parameters, for finish */
-    struct Stage   *stage;   /* how it can be computed strip by strip (lower/cascade.h); or NULL */
+    struct Stage   *stage;   /* its stage of a cascade (lower/cascade.h); NULL: it cannot be computed in strips */
     Type            type;    /* extents of the result (dtype: of the expression's result) */
-    Layout          layout;  /* that the kernel prefers for its result */
+    Layout          layout;  /* the kernel's preferred layout of its result */
     Scalar         *expr;
     Operand operand[SCALAR_MAX_OPERANDS]; /* read by expr, broadcast to the result's axes: stride 0 where repeated */
     int     noperand;
@@ -79,7 +79,7 @@ struct Lower {
     int64_t        cascade_floor; /* bytes that every plan needs: cascades that save less than that are left out */
     Winograd       winograd;      /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     double         winograd_error; /* the largest error of a layer, see winograd_error in winograd.h */
-    const Core    *core;           /* that times are predicted for */
+    const Core    *core;           /* the processor core that times are predicted for */
     const Choices *choices;        /* of --tuned; NULL: none */
     int          **pools;          /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */
     int            npools;         /* entries of pools */
@@ -94,10 +94,10 @@ struct Lower {
 
 /* ----------------------------------------------------------------------------------------------------- entry points */
 
-/* What the program is for. */
+/* The machine that the program is made for. */
 typedef struct Machine {
-    Language    language;     /* that the kernels are taken from */
-    const Core *core;         /* that they are chosen for */
+    Language    language;     /* language of the kernels */
+    const Core *core;         /* the core that kernels are chosen for */
     int64_t     buffer_align; /* bytes, of every buffer */
     int         vector_bytes; /* widest vector that scratch is sized for */
 } Machine;
@@ -184,7 +184,7 @@ int    lower_state(Lower *lower, const Options *options);
  * step that reads such a value also reads its pools, and its result may point there too (text_pool.c). */
 Operand lower_text_pool(Lower *lower, Operand text, int64_t bytes); /* a new pool for what a step writes to `text` */
 bool    lower_made_text(const Lower *lower, Operand text,
-                        int first);                  /* it may point into a pool that is buffer `first` or later */
+                        int first);                  /* the text may point into pool `first` or a later one */
 void    lower_follow_text(Lower *lower, Step *step); /* called for each kernel step that is appended */
 void    lower_keep_text(Lower *lower);               /* pools of the model's outputs live to the end */
 
@@ -223,7 +223,7 @@ const char *move_kernel(const Lower *lower, const char *name, DType dtype);
 
 /* x in another element type, by ONNX's Cast; x itself when it has that type. Dense results. */
 int lower_convert(Lower *lower, Operand x, DType to, Operand *out);
-int lower_convert_into(Lower *lower, Operand x, Operand y); /* likewise, to where y lies */
+int lower_convert_into(Lower *lower, Operand x, Operand y); /* x in the element type of y, written to y */
 
 /* The layout that an operand lies in: channels-last when its channels (axis 1) are neighbours and its last axis is
  * not. */
@@ -241,7 +241,7 @@ void lower_range_close(Lower *lower, int mark);
 
 /* ----------------------------------------------------------------------------------------------- scalar expressions */
 
-int scalar_push(Lower *lower, Scalar *s, ScalarNode node); /* any node; like all of these, it returns its index */
+int scalar_push(Lower *lower, Scalar *s, ScalarNode node); /* any node; each scalar_* returns its node's index */
 int scalar_acc(Lower *lower, Scalar *s, DType dtype);
 int scalar_load(Lower *lower, Scalar *s, DType stored, int operand);
 int scalar_literal(Lower *lower, Scalar *s, DType dtype, double value);
@@ -255,7 +255,7 @@ int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
  * lower_output_deferred. NULL: failed with a message. */
 Deferred *lower_elementwise(Lower *lower, const Node *node, bool vector, int *args);
 
-/* The same with the first `count` inputs only; what the others say does not follow the common broadcast rule. */
+/* lower_elementwise for the first `count` inputs only; the other inputs do not follow the common broadcast rule. */
 Deferred *lower_elementwise_of(Lower *lower, const Node *node, int count, bool vector, int *args);
 
 #endif

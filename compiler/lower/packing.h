@@ -17,7 +17,7 @@ typedef struct PanelPacking PanelPacking;
 struct PanelPacking {
     Packing base;            /* first; set by packing_add */
     int64_t groups, outputs; /* outputs of a group */
-    int64_t rows;            /* of each block */
+    int64_t rows;            /* rows of each block */
     int64_t lane;            /* elements that an output has in a row; at most 4 */
     int64_t margin;          /* elements of zero behind the last block */
     DType   dtype;

@@ -125,7 +125,7 @@ bool lower_is_tracked(const Lower *lower, const Value *value)
         const Expr *e = value->elem[i].expr < 0 ? NULL : &lower->model->expr[value->elem[i].expr];
 
         if (e && e->op == EXPR_ELEM &&
-            e->value == value->id) /* its elements are read from memory, so it must be computed */
+            e->value == value->id) /* an element read from memory: the value must be computed */
             return false;
     }
     return true;

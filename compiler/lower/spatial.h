@@ -23,7 +23,7 @@ bool spatial_is_open(const Node *node);
 void give_extents(Lower *lower, const char *name, const Extent *values, int naxes);
 void give_ints(Lower *lower, const char *name, const int64_t *values, int naxes);
 
-/* The fields of an occ_window as arguments: WINDOW those of w, PIXEL those of a window of one pixel. */
+/* The fields of an occ_window as arguments: WINDOW has the fields of window w, PIXEL those of a window of one pixel. */
 #define WINDOW(lower, w) \
     give_ints(lower, "window.kernel", (w)->kernel, (w)->naxes), \
         give_ints(lower, "window.stride", (w)->stride, (w)->naxes), \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* IR versions 1 and 2 do not name the field; it is the one that is present. */
+/* The kind of an attribute without a type: IR versions 1 and 2 do not store the type, but only one field is present. */
 static Onnx__AttributeProto__AttributeType guess_kind(const Onnx__AttributeProto *a)
 {
     return a->has_f           ? ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT

@@ -29,7 +29,7 @@ static int map_open_file(Arena *arena, int descriptor, File *out)
     *out = (File){(const uint8_t *)"", (size_t)status.st_size};
     if (!status.st_size)
         return 0;
-    kept = arena_one(arena, File); /* before the mapping: an exhausted arena jumps away */
+    kept = arena_one(arena, File); /* allocated before the mapping: an exhausted arena jumps away */
     arena_at_free(arena, unmap, kept);
     data = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
     if (data == MAP_FAILED)

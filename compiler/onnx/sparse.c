@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MAX_DENSE_BYTES = 0x7fffffff }; /* what a tensor stored whole could have */
+enum { MAX_DENSE_BYTES = 0x7fffffff }; /* of the largest tensor that a file could store whole */
 
 /* Position (C order) of the entry whose coordinates (or linear position) are at `index`; -1: outside. */
 static int64_t position_of(const Type *type, const int64_t *index, int rank)

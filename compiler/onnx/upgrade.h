@@ -23,7 +23,7 @@ Value *upgrade_input(const Node *node, int index); /* NULL when there is none */
 void   upgrade_become(Node *node, OpKind op);      /* another operator, its attributes dropped */
 Node  *upgrade_maker(Value *value); /* the node that makes it, to set attributes on what upgrade_make returned */
 
-/* What is known of a value before inference, from declarations and earlier nodes; -1 and DTYPE_NONE: nothing. */
+/* A value's rank and element type before inference, from declarations and earlier nodes; -1 and DTYPE_NONE: unknown. */
 int   upgrade_known_rank(const Value *value);
 DType upgrade_known_dtype(const Value *value);
 

@@ -66,7 +66,8 @@ static int hoist_scale(const Uses *uses, Graph *graph, Node *product)
 
 /* -------------------------------------------------------------------------------------------------------- unit axes */
 
-/* The axes of `wide` that are those of `narrow`, the others having one element. False: they differ otherwise. */
+/* Marks in `kept` the axes of `wide` that are axes of `narrow`, where all others have one element. False: the types
+ * differ otherwise. */
 static bool match_axes(const Type *wide, const Type *narrow, bool *kept)
 {
     int k = 0;

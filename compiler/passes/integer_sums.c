@@ -115,7 +115,7 @@ static int propagate_quantize(Graph *graph, int at, const Uses *uses)
         if (!is_read_once(uses, move->in[i]))
             return 0;
     first = position(graph, move);
-    graph->node[first] = node; /* they change places */
+    graph->node[first] = node; /* the two nodes swap places */
     graph->node[at] = move;
     move->out[0] = node->out[0];
     move->out[0]->def = move;
@@ -461,7 +461,7 @@ static int rewrite(Graph *graph, Diag *diag)
     (void)diag;
     for (int i = 0; i < graph->nnode; i++)
         changes += propagate_dequantize(graph, i);
-    do { /* what rises may meet another one */
+    do { /* a node that moved up may meet another node to pass */
         uses = uses_of(graph->model);
         found = 0;
         for (int i = 0; i < graph->nnode; i++)

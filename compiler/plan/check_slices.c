@@ -72,7 +72,7 @@ int program_check_slices(const Program *program, Diag *diag)
 
         if (program->step[s].slices > 1 && check_step(program, diag, s) < 0)
             return -1;
-        arena_release(program->arena, mark); /* only after a message was printed, which may lie there */
+        arena_release(program->arena, mark); /* not on failure: its message may lie in this arena */
     }
     return 0;
 }

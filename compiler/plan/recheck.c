@@ -24,7 +24,7 @@ typedef struct Recheck {
     int            nlist;
     int           *lowest; /* by step, nstep + 1: the lowest step that can follow it, see find_lowest */
     bool          *whole;  /* by buffer, see find_whole */
-    int64_t      **cut;    /* by buffer: bytes at which its pieces meet */
+    int64_t      **cut;    /* by buffer: bytes that separate its pieces */
     int           *ncut, *ccut;
     int          **user; /* by buffer: steps with an operand on it */
     int           *nuser, *cuser;

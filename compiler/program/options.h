@@ -48,8 +48,8 @@ typedef struct Options {
     const char           *profile;             /* --profile */
     const char           *verify;              /* --verify=DIR; "" for --verify alone */
     bool                  verify_nodes;        /* --verify-nodes */
-    int                   verify_more; /* VERIFY_* of verify.h: bounds, besides those of inputs, from the stored sets */
-    const char           *dump;        /* --dump=graph|program|plan */
+    int                   verify_more;         /* VERIFY_* of verify.h: stored sets bound more than the inputs */
+    const char           *dump;                /* --dump=graph|program|plan */
     bool                  quiet;
     bool                  help, version; /* --help, --version: nothing is compiled */
     const char *command_line; /* "occamyc MODEL.onnx ...": what affects the output, for the banner; no local paths */

@@ -18,7 +18,7 @@ typedef enum BufferKind {
     BUFFER_RESIDENT, /* constants that lie in a device's memory from open on */
     BUFFER_TABLE,    /* a constant that stays in the weights file, whose rows a step loads by index (row_table.h) */
     BUFFER_IN,       /* the caller's, or in the arena with --io=arena (then live from step 0) */
-    BUFFER_OUT       /* likewise (then live to the end) */
+    BUFFER_OUT       /* the caller's, or in the arena with --io=arena (then live to the end) */
 } BufferKind;
 
 /* Bytes [lo,hi) of the buffer live in steps [begin,end): a staircase is several spans. */
@@ -50,13 +50,13 @@ typedef struct Buffer {
     int            copies;  /* scratch: one copy for each slice of a step that is cut; else 1 */
     Span          *span;    /* filled by liveness */
     int            nspan, cspan;
-    const void    *source;  /* BUFFER_WEIGHT: its bytes, perhaps unaligned, see weight.h; or NULL and */
-    const Packing *packing; /* how they are made */
+    const void    *source;  /* BUFFER_WEIGHT: its bytes, perhaps unaligned, see weight.h; NULL: `packing` makes them */
+    const Packing *packing; /* the rule that makes the bytes; NULL: none */
     bool           escapes; /* BUFFER_ACT: outputs point into it, so it lives to the end */
     const Value   *value;   /* the value that it holds, or NULL */
-    Content       *content; /* BUFFER_BLOCK, BUFFER_RESIDENT; the one of a BUFFER_TABLE */
+    Content       *content; /* BUFFER_BLOCK, BUFFER_RESIDENT: its constants; BUFFER_TABLE: its one constant */
     int            ncontent, ccontent;
-    int64_t        filled; /* likewise: bytes up to the end of the last content; the rest is zeros */
+    int64_t        filled; /* bytes up to the end of the last content; the rest is zeros */
     int64_t
         kept; /* BUFFER_BLOCK: its offset in the memory of resident blocks, bytes; -1: it is placed by the planner */
     int64_t row, pitch; /* BUFFER_TABLE: bytes of a row, and from row to row in the file */
@@ -119,8 +119,8 @@ typedef struct Step {
     int           slices;    /* pieces that may run at the same time (slices.h); below 2: the step is whole */
     int           cut;       /* where slices > 1: which of the cuts that its record offers */
     int           remainder; /* likewise: the cut along which the remainder of equal slices is shared, or -1: none */
-    int           queue;     /* that runs it (queues.h); 0: the main one */
-    HomeForm      home;      /* how it runs where there is a device; HOME_NONE: there is none */
+    int           queue;     /* number of the queue that runs the step (queues.h); 0: the main one */
+    HomeForm      home;      /* form of its kernel's code on a device; HOME_NONE: no device */
     bool          waits;     /* the host first waits until the device has done what it was given */
     const Node  **origin;    /* the nodes it computes; for comments, reports and messages */
     int           norigin;

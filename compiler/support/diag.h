@@ -30,7 +30,8 @@ typedef struct Diag {
     int          nmessage, cmessage;
 } Diag;
 
-/* Each records a line and returns -1. Say what was found, what was wanted and, for diag_unsupported, the remedy. */
+/* Each function records a line and returns -1. Messages say what was found, what was wanted and, for diag_unsupported,
+ * the remedy. */
 int diag_error(Diag *diag, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));       /* INVALID */
 int diag_unsupported(Diag *diag, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4))); /* refused */
 int diag_usage(Diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));

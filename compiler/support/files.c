@@ -103,7 +103,7 @@ static int write_temporary(FileSet *set, OutputFile *file)
     return failed;
 }
 
-/* What cannot be replaced by renaming, like a device or a pipe, is written in place. */
+/* Whether the path is a device, a pipe or another file that is written in place: renaming cannot replace it. */
 static bool is_special(const char *path)
 {
     struct stat info;

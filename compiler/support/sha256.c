@@ -82,7 +82,8 @@ static bool has_instructions(void)
            __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & bit_SHA);
 }
 
-/* The same with the processor's own rounds: two at a time, on the letters ABEF and CDGH (highest first). */
+/* take_blocks with the processor's instructions for SHA: two rounds at a time, on the letters ABEF and CDGH (highest
+ * first). */
 __attribute__((target("sha,sse4.1,ssse3"))) static void take_blocks_fast(uint32_t state[8], const uint8_t *block,
                                                                          size_t count)
 {

@@ -15,7 +15,7 @@ typedef struct Keep {
 /* Memory for searches; the arena's. */
 typedef struct Keeper Keeper;
 
-/* most: sets tried to improve the best of those that are in order of what blocks save. */
+/* most: the number of sets tried at most, to improve the best set of first blocks of a rank. */
 Keeper *keeper_new(Arena *arena, const Pipeline *pipeline, Places *places, int most);
 
 /* Sizes of the arena, rising, as sums of bytes: from the least on until more make no run shorter. rank:

@@ -73,8 +73,8 @@ static double later(double a, double b)
     return a > b ? a : b;
 }
 
-/* Load b, begun at `now`, is taken up when the queue is free, and ends the later the shorter before its first byte was
- * asked for. */
+/* Puts load b, begun at `now`, behind the loads in the queue. Its first byte arrives after the lead, which counts from
+ * `now`: a load that waited in the queue for that long loses no time. */
 static void load(const Pipeline *p, int b, double now, double *free, PipelineRun *run, const PipelineTrace *trace)
 {
     double from = later(*free, now);

@@ -78,7 +78,7 @@ int infer_cast_like(Infer *infer, Node *node)
     return set_cast(infer, node, node->in[1]->type.dtype);
 }
 
-/* The same bits under another type of the same width. */
+/* BitCast: keeps the bits, under another type of the same width. */
 int infer_bit_cast(Infer *infer, Node *node)
 {
     int64_t to = node_int(node, "to", 0);
