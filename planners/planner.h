@@ -83,7 +83,7 @@ typedef enum PlanStatus {
     PLAN_FEASIBLE,   /* a plan within capacity; smaller ones may exist: peak - bound is the gap */
     PLAN_INFEASIBLE, /* proven: no plan within capacity (bound > capacity), or none at all because fixed
                                     * buffers collide (then peak is 0 and the offsets are undefined) */
-    PLAN_LIMIT       /* no plan within capacity was found before the limit */
+    PLAN_LIMIT       /* no plan within capacity was found before the limit was reached */
 } PlanStatus;
 
 typedef enum PlanProof {

@@ -193,8 +193,7 @@ void state_put_back(Search *s, int b)
         s->cross[t]++;
 }
 
-/* After a buffer was placed that ends at `end`: in this section, every buffer not placed yet rests on it or lies
- * above. */
+/* Propagates a placement that ends at `end`: in this section, every buffer not placed yet rests on it or lies above. */
 static bool lift_neighbours(Search *s, int section, int64_t end)
 {
     const Partition *p = s->partition;

@@ -96,7 +96,7 @@ static bool take_plan(const Alternative *known, Alternative *a)
     return true;
 }
 
-/* Lowers and plans; a plan that an equal program has already is taken from it. */
+/* Lowers and plans the alternative. An equal program that was planned before lends its plan. */
 static int make(Trials *s)
 {
     if (alternative_lower(s->lowering, &s->tried) < 0)

@@ -14,10 +14,10 @@
 /* Shared by all alternatives. */
 typedef struct Lowering {
     Model        *model;
-    Options       options; /* with the kernels that were chosen */
+    Options       options; /* the command's options, with the kernels that were chosen */
     const Target *target;
     Diag         *diag;
-    Profile       profile; /* from the file of --profile */
+    Profile       profile; /* measured times, from the file of --profile */
 } Lowering;
 
 /* The form of an alternative: the choices with which the model is lowered. Alternatives differ in nothing else. */

@@ -129,8 +129,8 @@ static int find(const Profile *profile, const char *key)
 typedef struct Match {
     const Profile *profile;
     const char   **key;   /* by step */
-    int           *found; /* by step: of the profile, or -1 */
-    bool          *used;  /* by step of the profile: some step is of its kind */
+    int           *found; /* by step: number of its step in the profile, or -1 */
+    bool          *used;  /* by step of the profile: whether some step of the program is of its kind */
 } Match;
 
 /* Measured nanoseconds of the kernel's steps in the profile that match no step of the program, in sum. */

@@ -15,7 +15,7 @@ typedef struct ProfileStep {
 typedef struct Profile {
     ProfileStep *step;
     int          nstep, cstep;
-    double       rate, latency; /* of loads, as in Loader; 0: the profile does not have them */
+    double       rate, latency; /* rate and latency of loads, as in Loader; 0: not in the profile */
 } Profile;
 
 /* Returns 0, or -1 with a message that names the line (status INVALID) or the file (USAGE). */

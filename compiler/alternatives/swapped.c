@@ -188,7 +188,7 @@ static int64_t limit_of(const Lowering *lowering, const Slices *slices, const No
     return form_of(lowering).slice;
 }
 
-/* Another limit for the slices of one node. */
+/* Adds a limit for the slices of one node, which replaces the node's earlier limit. */
 static void set_limit(Arena *arena, Slices *slices, const Node *node, int64_t limit)
 {
     SliceLimit *own = arena_array(arena, SliceLimit, slices->count + 1); /* a copy: others keep it */

@@ -180,7 +180,7 @@ static unsigned char hoisted(const Copies *c, const Step *step, int track)
     return sides;
 }
 
-/* Where the buffer is valid behind a step. */
+/* The sides on which the buffer is valid behind a step; `in`: the sides in front of the step. */
 static unsigned char behind(const Copies *c, const Step *step, int track, unsigned char in)
 {
     SideUse       use = use_of(c, step, c->track[track]);
@@ -254,7 +254,7 @@ static void solve(Copies *c)
 
 /* ----------------------------------------------------------------------------------------------------------- copies */
 
-/* All of a buffer; of a port whose extents are run-time integers, as much as they say. */
+/* An operand on the whole buffer. For a port whose extents are run-time integers, the operand has these extents. */
 static Operand whole_operand(const Copies *c, int buffer, const Buffer *port, int access)
 {
     const Program *p = c->program;

@@ -63,7 +63,7 @@ int program_resident(const Program *program, int memory);
 /* A copy that the device's stream makes; another one is the host's own. */
 bool step_is_transfer(const Program *program, const Step *step);
 
-/* Some step on the device may fail. */
+/* Whether some step on the device may fail. */
 bool program_device_fails(const Program *program);
 
 #endif

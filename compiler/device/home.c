@@ -18,7 +18,7 @@ static bool is_of_host(const Program *p, const Operand *x)
            (b->kind == BUFFER_OUT && p->out[b->port].type.kind != TYPE_TENSOR);
 }
 
-/* Where the step runs. *units: the units of a step that runs by units. */
+/* The form in which the step runs, or HOME_HOST. Sets *units for a step that runs by units. */
 static HomeForm home_of(const Program *p, const Step *step, StepUnits *units)
 {
     HomeForm form = step->kernel->code[LANGUAGE_DEVICE].home;

@@ -5,10 +5,10 @@
 
 typedef struct Units {
     Emit *emit;
-    int  *number; /* by outermost step: of its unit */
+    int  *number; /* by outermost step: number of its unit */
     int  *end;    /* by outermost step: items of its queue up to it and with it */
     int   nunit;
-    int  *first; /* by queue, nqueue + 1: its first item in the table */
+    int  *first; /* by queue, nqueue + 1: number of its first item in the table */
 } Units;
 
 /* -------------------------------------------------------------------------------------------------------- the table */

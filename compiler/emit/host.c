@@ -180,7 +180,7 @@ static void put_calls(Emit *emit, Text *text)
     put_check_weights(emit, text);
 }
 
-/* By number: the words under which --profile writes a step's time. */
+/* Prints the table host_step: for each step, the words under which --profile writes its time. */
 static void put_step_keys(Emit *emit, Text *text)
 {
     const Program *p = emit->program;

@@ -351,7 +351,7 @@ static void put_peak(const MapDrawing *map)
                     LEFT + map->plot_width, bound, bound);
 }
 
-/* With several memories: a line where each begins, and its name with what it holds. */
+/* For several memories: draws a line where each memory begins, with its name, bytes and traffic. */
 static void put_bands(const MapDrawing *map)
 {
     const PlanOptions *options = &map->e->options->plan;

@@ -224,7 +224,7 @@ static void renew_members(Infer *infer, const Carry *carry, CarriedState *s)
                 extent_symbol(infer->model, EXPR_VAR, carry->param->id, a, 0, s->type.item->dim[a].max);
 }
 
-/* One trial walk. *changed: some parameter's type did not include the result's. */
+/* Infers the body once, on trial. *changed: some parameter's type did not include the result's. */
 static int try_body(Infer *infer, Node *node, Graph *body, const Carry *carry, CarriedState *state, int ncarry,
                     bool *changed)
 {
@@ -357,7 +357,7 @@ static int find_types(Infer *infer, Node *node, Graph *body, const Carry *carry,
     return refuse_open(infer, node, carry, state, ncarry);
 }
 
-/* Every result must have the extents that the iteration started with. */
+/* Requires that every result has the extents that the iteration started with. */
 static int check_unchanged(Infer *infer, const Node *node, const Carry *carry)
 {
     const Type *before = &carry->param->type, *after = &carry->result->type;

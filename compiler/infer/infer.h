@@ -134,7 +134,7 @@ bool infer_known(const Value *value, Extent *out, int *count);
 /* Tracks these element values of output `output`; if all are constant, the output becomes a constant. Does nothing when
  * the type is not static or has too many elements. */
 void infer_track(Infer *infer, Node *node, int output, const Extent *elem, int count);
-/* Every element lies in [lo,hi]. */
+/* Tracks an output whose elements all lie in [lo,hi]. */
 void infer_track_range(Infer *infer, Node *node, int output, int64_t lo, int64_t hi);
 
 /* The integer in an optional scalar input; `otherwise` when the input is omitted. */

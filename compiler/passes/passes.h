@@ -7,7 +7,7 @@
 
 typedef int (*PassFn)(Model *model, Diag *diag);
 
-/* All of them but pass_carry, graph_check after each. Returns 0, or -1 with a message. */
+/* Runs all passes but pass_carry, with graph_check after each. Returns 0, or -1 with a message. */
 int passes_run(Model *model, Diag *diag);
 
 int pass_carry(Model *model, Diag *diag);  /* before inference: optionals that a loop fills are carried as sequences */
@@ -37,7 +37,8 @@ Node *passes_made_for(const Uses *uses, const Graph *graph, const Value *value);
 /* A new float constant of the given extents; `data` must live as long as the model. */
 Value *passes_constant(Graph *graph, const char *like, int rank, const int64_t *dim, const float *data);
 
-/* Every graph of the model, bodies after the graph that holds them: fn returns changes or -1; the sum is returned. */
+/* Calls fn for every graph of the model, bodies after the graph that holds them. fn returns its changes or -1. Returns
+ * the sum. */
 int passes_each_graph(Model *model, Diag *diag, int (*fn)(Graph *graph, Diag *diag));
 
 #endif

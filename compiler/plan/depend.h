@@ -49,13 +49,13 @@ typedef struct Need {
     int64_t bytes; /* bytes that it writes and the other reads */
 } Need;
 
-/* By unit; transitive ones may be left out. */
+/* The units that must end before each unit; transitive ones may be missing. */
 typedef struct Dependences {
     Need **before; /* by rising unit */
     int   *nbefore;
 } Dependences;
 
-/* From what the steps touch. */
+/* The dependences that follow from the steps' accesses. */
 Dependences program_dependences(const Touches *touches, Arena *arena);
 
 /* The dependences of program_dependences, and those of the plan's offsets: a buffer placed over another one is written

@@ -260,7 +260,7 @@ typedef struct LiveRun {
 typedef struct LiveRuns {
     LiveRun *run;
     int      n, capacity;
-    int     *begin; /* by piece: of its run that has not ended yet */
+    int     *begin; /* by piece: first step of its run that has not ended yet */
 } LiveRuns;
 
 /* For the 64 pieces from `piece` on: begins and ends the runs that change at step `step`. */

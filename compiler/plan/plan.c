@@ -59,7 +59,7 @@ int64_t *program_live_bytes(const Program *program, int io_arena)
     return live;
 }
 
-/* One plan; larger ones than `upper_bound` bytes are not searched for. */
+/* Finds one plan; a plan larger than `upper_bound` bytes is of no use. */
 static int plan_within(Planning *p, const BuiltProblem *built, int64_t upper_bound, Plan *plan)
 {
     int64_t before = p->upper_bound;
@@ -71,7 +71,7 @@ static int plan_within(Planning *p, const BuiltProblem *built, int64_t upper_bou
     return status;
 }
 
-/* Whether plan a is better: less memory; with ranked ones, more traffic in the first. */
+/* Whether plan a is better: less memory, or with ranked memories more traffic in the first. */
 static bool is_smaller(const Plan *a, const Plan *b)
 {
     if (a->overflow != b->overflow)
@@ -152,7 +152,7 @@ static int plan_tiles(Planning *p, const Program *program, int64_t above, int64_
     return status < 0 ? -1 : 0;
 }
 
-/* Every plan of this order exceeds the upper bound, with larger tiles too. */
+/* Whether every plan of this order exceeds the upper bound, with larger tiles too. */
 static bool is_above_bound(const Planning *p, const Plan *plan)
 {
     return !plan->ranked && plan->bound > p->upper_bound;
@@ -206,7 +206,7 @@ static void hold_against_orders(Planned *best, bool whole, int64_t bound)
     plan->status = "optimal: equals the bound of every order";
 }
 
-/* Another order that may need less memory; returns as program_find_order does. */
+/* Finds another order that may need less memory; returns as program_find_order does. */
 static int find_order(const Planning *p, const Program *program, Order *order)
 {
     Program *tiled = program_copy(program);

@@ -88,8 +88,8 @@ BuiltProblem *problem_build(Program *program, const PlanOptions *options);
  * bytes. The problem must then differ from every solved one. */
 void plan_set_life(BuiltProblem *built, int buffer, int begin, int end);
 
-/* One plan of it. Above planning->upper_bound bytes the plan may be larger than necessary. Returns 0, or -1 with a
- * message. */
+/* Finds one plan of the problem. Above planning->upper_bound bytes the plan may be larger than necessary. Returns 0, or
+ * -1 with a message. */
 int plan_once(Planning *planning, const BuiltProblem *built, Plan *plan);
 
 /* A lower bound of the problem, found with little effort. */

@@ -19,7 +19,7 @@ typedef struct Recheck {
     Diag          *diag;
     Flow          *flow;
     bool          *forward; /* by step: the written bytes may still be there on entry */
-    bool          *wanted;  /* by step, nstep + 1: they are read there or later */
+    bool          *wanted;  /* by step, nstep + 1: the bytes are read at this step or later */
     int           *list;    /* steps with forward set */
     int            nlist;
     int           *lowest; /* by step, nstep + 1: the lowest step that can follow it, see find_lowest */

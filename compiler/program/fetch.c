@@ -125,7 +125,7 @@ static void move_operands(const Blocks *b)
 
             if (!is_constant(b->program, id) || b->block[id] < 0)
                 continue;
-            if (!own) { /* the plan that is given up keeps its operands */
+            if (!own) { /* a copy, since the plan that is given up keeps the old operands */
                 Operand *operand = arena_array(b->program->arena, Operand, step->noperand + 1);
 
                 memcpy(operand, step->operand, (size_t)step->noperand * sizeof *operand);

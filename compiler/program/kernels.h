@@ -63,7 +63,7 @@ typedef struct KernelCode {
     const char *file;       /* file with the code, or with the row of its home; NULL: none in this language */
     bool        in_place;   /* KERNEL_IN_PLACE: on an operand of equal type and layout, or below it in memory */
     bool        same_place; /* KERNEL_SAME_PLACE: on an operand of its expression of equal type and layout */
-    bool        by_rows;    /* behind an input, at the distance that the record says */
+    bool        by_rows;    /* the result may follow an input, at the distance that the record says */
     HomeForm    home;       /* LANGUAGE_DEVICE */
 } KernelCode;
 
@@ -105,7 +105,7 @@ typedef struct Chunk {
     bool               on_device; /* device code; a name that C code defines too means this one there */
 } Chunk;
 
-extern const Chunk  template_chunk[]; /* in an order in which each chunk comes after those that it uses */
+extern const Chunk  template_chunk[]; /* in an order with each chunk behind the chunks that it uses */
 extern const int    template_nchunk;
 extern const Kernel kernel_table[];
 extern const int    kernel_count;

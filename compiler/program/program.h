@@ -232,7 +232,7 @@ typedef struct Swap {
     Loader  loader;      /* loader that the plan was made for */
     int64_t least, most; /* bytes of the arena and of blocks that stay, together, that any plan needs, and
                                          with which all blocks stay */
-    int64_t fixed;       /* bytes of RAM beside these */
+    int64_t fixed;       /* bytes of RAM besides the arena and the blocks */
     double  time, resident,
         bound;              /* nanoseconds: predicted time; time if all blocks stayed; lower bound of every schedule */
     int        first, last; /* steps whose blocks cannot be there in time, by the bound; -1: there are none */

@@ -104,7 +104,7 @@ static int run_set(ProgramRun *run, const Step *step)
 
 /* ----------------------------------------------------------------------------------------------------------- memory */
 
-/* A table and what loads its rows. */
+/* A table with the loader of its rows. */
 typedef struct TableRun {
     const Program *program;
     const Buffer  *table;

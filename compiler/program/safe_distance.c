@@ -158,7 +158,7 @@ static int64_t lowest_of_tiles(const GroupWalk *walk, int64_t at, int64_t across
     return (at / across + 1) * walk->side < walk->rows && below * walk->xrow < here ? below * walk->xrow : here;
 }
 
-/* Behind the highest element of the result that the tiles before `at` write. */
+/* The end of the highest element of the result that the tiles before `at` write. */
 static int64_t end_of_tiles(const GroupWalk *walk, int64_t at, int64_t across)
 {
     int64_t above = at / across * walk->side, rows = above + walk->side < walk->rows ? above + walk->side : walk->rows;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* By old number, nstep + 1: the new number of the step, and how many were put in front of it. */
+/* The new numbers of steps. By old number, [nstep + 1]: the step's new number, and the number of steps put in front of
+ * it. */
 typedef struct Moves {
     int *to, *before;
 } Moves;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the child: both channels into the pipe, then the shell. */
+/* Runs in the child: directs both output channels into the pipe, then becomes the shell. */
 static void become_shell(const char *folder, const char *line, const int channel[2])
 {
     close(channel[0]);

@@ -22,7 +22,7 @@ struct Keeper {
     int             most;
     RankLevel       level[MOST_LEVELS];
     int             levels;
-    bool           *kept;  /* [nblock] tried now */
+    bool           *kept;  /* [nblock] the set that is being tried */
     double         *gain;  /* [nblock] nanoseconds per byte */
     bool           *fresh; /* [nblock] the gain was computed beside the blocks kept now */
 };

@@ -383,7 +383,7 @@ static const char *absolute_path(Arena *arena, const char *path)
     return getcwd(here, sizeof here) ? arena_printf(arena, "%s/%s", here, path) : NULL;
 }
 
-/* In two lines: which interpreter was asked and what it lacks, and what to type. */
+/* Refuses in two lines: the interpreter that was asked, with what it lacks, and the command that mends it. */
 static int refuse_python(const Verify *v, const char *python, const char *lacks)
 {
     diag_usage(v->diag, "--verify: '%s' was asked for ONNX Runtime's answers and %s", python, lacks);

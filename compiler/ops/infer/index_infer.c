@@ -6,7 +6,8 @@
 
 /* ----------------------------------------------------------------------------------------------------------- Gather */
 
-/* One element of a followed vector: at a constant place, else somewhere between the least and the greatest. */
+/* One element of a followed vector: the element at `at`, if `at` is a constant inside; else a symbol between the least
+ * and the greatest element. */
 static Extent pick(Infer *infer, const Node *node, const Extent *elem, int count, Extent at, int index)
 {
     int64_t lo = INT64_MAX, hi = INT64_MIN, place = at.max + (at.max < 0 ? count : 0);

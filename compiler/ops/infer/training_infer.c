@@ -62,7 +62,7 @@ int infer_optimizer(Infer *infer, Node *node)
     return 0;
 }
 
-/* By each tensor that xs names: of its type. */
+/* Gradient: each output has the type of the input that xs names in its place. */
 int infer_gradient(Infer *infer, Node *node)
 {
     const Attr *xs = node_attr(node, "xs");

@@ -24,7 +24,7 @@ static int double_input(Lower *lower, const Node *node, int index, Operand *out)
     return lower_input(lower, node, index, out) < 0 ? -1 : lower_convert(lower, *out, DTYPE_F64, out);
 }
 
-/* Both kinds of convolution. Floats are computed as doubles. */
+/* Lowers Conv and ConvTranspose of doubles by `kernel`. Floats are computed as doubles. */
 static int convolve(Lower *lower, const Node *node, const Window *window, const char *kernel)
 {
     Type    type = node->out[0]->type;

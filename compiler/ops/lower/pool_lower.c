@@ -137,7 +137,7 @@ int lower_lp_pool(Lower *lower, const Node *node)
     return pool(lower, node, POOL_LP, (double)node_int(node, "p", 2));
 }
 
-/* With positions, or for types without vectors. */
+/* Lowers a MaxPool with positions, or of an element type without vectors. */
 static int max_places(Lower *lower, const Node *node)
 {
     Operand x, y, place = operand_absent(DTYPE_I64);

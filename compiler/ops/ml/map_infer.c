@@ -102,7 +102,7 @@ static int keys_wanted(Infer *infer, const Node *node, Keys *keys)
 
 /* --------------------------------------------------------------------------------------------------- maps as inputs */
 
-/* All keys that the nodes of the graph read of `value`. */
+/* Collects all keys of the map `value` that nodes of the graph read. */
 static int keys_asked(Infer *infer, const Value *value, DType dtype, Keys *out)
 {
     const Graph *graph = value->graph;

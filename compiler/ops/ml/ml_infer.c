@@ -75,7 +75,7 @@ int infer_scaler(Infer *infer, Node *node)
     return infer_set(infer, node, 0, infer_shaped(DTYPE_F32, infer_in(node, 0)));
 }
 
-/* Vectors or matrices side by side, one behind the other in each row. */
+/* FeatureVectorizer: the inputs, vectors or matrices, are concatenated along the row. */
 int infer_feature_vectorizer(Infer *infer, Node *node)
 {
     Extent         dim[2] = {extent_const(1), extent_const(0)};

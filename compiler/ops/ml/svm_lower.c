@@ -135,7 +135,7 @@ static int label_rows(Lower *lower, const VectorMachine *m, Operand best)
                        ARG(index, best), ARG(outer, 1), ARG(axis, m->classes), ARG(count, m->rows), ARG(inner, 1));
 }
 
-/* One vector of coefficients for each class. */
+/* Lowers a machine with one vector of coefficients for each class. */
 static int linear_machine(Lower *lower, VectorMachine *m)
 {
     const Attr *coef = node_attr(m->node, "coefficients");

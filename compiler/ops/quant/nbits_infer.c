@@ -46,7 +46,7 @@ static int nbits_zero(Infer *infer, const Node *node, int64_t n, int64_t blocks,
     return need_count(infer, node, 3, n * blocks, "zero points and blocks");
 }
 
-/* g_idx: a block for each place of K, or of whole blocks; those that no block has are refused here. */
+/* g_idx holds the block of each place of K, and may be padded to whole blocks. Refuses numbers that are no block's. */
 static int nbits_groups(Infer *infer, const Node *node, int64_t k, int64_t blocks, int64_t block)
 {
     const int32_t *group;

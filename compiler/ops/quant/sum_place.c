@@ -64,7 +64,7 @@ static void place_taps(Lower *lower, const Node *node, Sum *s, const int8_t *fro
     s->w = lower_weight(lower, to, DTYPE_I8, 2, dim, node->in[1]->name);
 }
 
-/* In the transformed domain where that is predicted to be faster and the zero point is known. */
+/* Chooses Winograd's transform if its predicted time is shorter and the zero point is known. */
 static void choose_winograd(Lower *lower, const Node *node, Sum *s, const int8_t *data)
 {
     ConvShape shape = spatial_shape(&s->window, &node->in[0]->type, s->groups, s->inputs, s->outputs);

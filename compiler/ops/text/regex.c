@@ -50,7 +50,7 @@ static bool holds(const TableState *from, RegexKind kind, bool end, bool next_wo
     }
 }
 
-/* All nodes that are reached without reading anything. */
+/* Sets `out` to all nodes that can be reached from `from` without reading a character. */
 static void close_set(TableBuilder *b, const TableState *from, bool end, bool next_word, uint64_t *out)
 {
     int top = 0;

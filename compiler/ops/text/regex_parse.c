@@ -53,7 +53,7 @@ static int by_start(const void *a, const void *b)
     return x->lo < y->lo ? -1 : x->lo > y->lo;
 }
 
-/* All other characters. */
+/* Replaces the set by all characters that are not in it. */
 static void negate(Parser *p, Set *set)
 {
     Set     other = {.count = 0};
@@ -121,7 +121,7 @@ static Item *item_set(Parser *p, const Set *set)
 
 /* ----------------------------------------------------------------------------------------------------------- syntax */
 
-/* One character of UTF-8; bytes that are no part of any stand for themselves. */
+/* Reads one character of UTF-8. A byte that begins no character, 0x80 to 0xBF, is read as a character of that value. */
 static int32_t read_character(Parser *p)
 {
     const unsigned char *at = (const unsigned char *)p->at;
@@ -144,7 +144,7 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
 }
 
-/* Behind "\x": two digits, or any number in braces. */
+/* Reads the number behind "\x": at most two digits, or any number in braces. */
 static int32_t read_hex(Parser *p)
 {
     bool    braces = *p->at == '{';
@@ -160,7 +160,7 @@ static int32_t read_hex(Parser *p)
     return value;
 }
 
-/* Behind a backslash: the character that it stands for. */
+/* Reads the character behind a backslash. */
 static int32_t read_escaped(Parser *p)
 {
     static const char letters[] = "tnrfva", values[] = "\t\n\r\f\v\a";
@@ -235,7 +235,7 @@ static Item *read_class(Parser *p)
 
 static Item *read_either(Parser *p);
 
-/* Behind "(": any kind of group is the same here, since only whole matches count. */
+/* Reads a group behind "(". All kinds of groups are the same here, since only whole matches count. */
 static Item *read_group(Parser *p)
 {
     Item *item;

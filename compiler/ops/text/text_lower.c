@@ -50,7 +50,7 @@ bool text_given(const Node *node)
     return false;
 }
 
-/* All inputs, broadcast to the result, and where the result goes. */
+/* Sets x to all inputs, broadcast to the result, and y to the place of the result. */
 static int broadcast_inputs(Lower *lower, const Node *node, Operand *x, Operand *y)
 {
     const Type *type = &node->out[0]->type;
