@@ -1,110 +1,185 @@
-/* units.c - finds the axes along which a step falls into units. What the cuts of a record do is taken from trying them:
- * an axis is one of units if every cut along it that is tried differs from the first one by offsets only, and these
- * grow with its number. Other axes (rows of a convolution, whose first and last rows see padding) stay whole. */
+/* units.c - the units of a step. Where extents are constants, they are those of fixed_units.c. Where some are run-time
+ * integers, they are taken from trying, too: three times each run-time integer gets a prime number of its own, and the
+ * step that results has constant extents. A size of its units names the integers that it is a product of by its prime
+ * factors. Example: copy of [n][m] elements, n = 11 and m = 13, then 67 and 71, then 137 and 139: along the first axis
+ * the result moves by 13, then 71, then 139 elements, so by m. Sizes that are no products (n + 2) leave different
+ * factors behind, and the step has no units. */
 #include "device/units.h"
 
+#include "device/fixed_units.h"
 #include "plan/slices.h"
+#include "program/operand.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-/* The cuts that the record of a kernel offers for a step. */
-typedef struct UnitCuts {
+enum { TRIALS = 3, MOST_OPEN = 16 };
+
+static const int primes[TRIALS][MOST_OPEN] = {
+    {11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 127, 131},
+    {67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109, 113, 7, 5, 191, 193},
+    {137, 139, 149, 151, 157, 163, 167, 173, 179, 181, 197, 199, 211, 223, 227, 229},
+};
+
+/* The run-time integers of a step. */
+typedef struct OpenStep {
     const Program *program;
     const Step    *step;
-    void (*take)(Step *slice, int axis, int64_t lo, int64_t hi);
-    Cuts cuts;
-} UnitCuts;
+    int            expr[MOST_OPEN];
+    int64_t        most[MOST_OPEN];
+    int            count;
+} OpenStep;
 
-static bool same_extents(const Extent *a, const Extent *b, int count)
+/* Position of a run-time integer among those of the step; -1: they are too many. */
+static int position(OpenStep *o, Extent extent)
 {
-    for (int i = 0; i < count; i++)
-        if (a[i].max != b[i].max || a[i].expr != b[i].expr)
+    for (int i = 0; i < o->count; i++)
+        if (o->expr[i] == extent.expr)
+            return i;
+    if (o->count == MOST_OPEN)
+        return -1;
+    o->expr[o->count] = extent.expr;
+    o->most[o->count] = extent.max;
+    return o->count++;
+}
+
+/* Run-time integers become their primes; false: too many of them, or numbers too large to calculate with. */
+static bool try_list(OpenStep *o, Extent *list, int count, int trial)
+{
+    double product = 1.0;
+
+    for (int i = 0; i < count; i++) {
+        if (!extent_is_const(list[i])) {
+            int at = position(o, list[i]);
+
+            if (at < 0)
+                return false;
+            list[i] = extent_const(primes[trial][at]);
+        }
+        product *= list[i].max ? (double)llabs(list[i].max) : 1.0;
+    }
+    return product < 1e15;
+}
+
+/* Makes a step's own copy one of constant extents. */
+static bool try_step(OpenStep *o, Step *step, int trial)
+{
+    for (int k = 0; k < step->noperand; k++) {
+        Operand *x = &step->operand[k];
+
+        if (!extent_is_const(x->offset))
+            x->offset = extent_const(0); /* units are counted from there */
+        if (!try_list(o, x->dim, x->rank, trial) || !try_list(o, x->stride, x->rank, trial))
+            return false;
+    }
+    for (int i = 0; i < step->narg; i++)
+        if ((step->arg[i].kind == ARG_INT || step->arg[i].kind == ARG_INTS) &&
+            !try_list(o, (Extent *)step->arg[i].ints, step->arg[i].count, trial))
             return false;
     return true;
 }
 
-/* Two windows of one step differ by the offsets of their operands only. */
-static bool same_but_offsets(const Step *a, const Step *b)
+/* The product that takes a value in each trial; false: there is none. */
+static bool find_size(const OpenStep *o, const int64_t *value, UnitSize *size)
+{
+    int64_t left[TRIALS] = {value[0], value[1], value[2]};
+
+    *size = (UnitSize){.expr = arena_array(o->program->arena, int, 64), .most = 1};
+    for (int i = 0; i < o->count && left[0]; i++)
+        while (size->nexpr < 63 && left[0] % primes[0][i] == 0 && left[1] % primes[1][i] == 0 &&
+               left[2] % primes[2][i] == 0) {
+            for (int t = 0; t < TRIALS; t++)
+                left[t] /= primes[t][i];
+            size->expr[size->nexpr++] = o->expr[i];
+            size->most *= o->most[i];
+        }
+    size->factor = left[0];
+    size->most *= left[0];
+    return left[0] == left[1] && left[1] == left[2];
+}
+
+/* Axis i of the units from those of the trials. */
+static bool find_axis(const OpenStep *o, const FixedUnits *found, int i, UnitAxis *axis)
+{
+    int64_t count[TRIALS];
+
+    for (int t = 0; t < TRIALS; t++) {
+        count[t] = found[t].axis[i].count;
+        if (found[t].axis[i].cut.axis != found[0].axis[i].cut.axis ||
+            found[t].axis[i].cut.grain != found[0].axis[i].cut.grain)
+            return false;
+    }
+    axis->shift = arena_array(o->program->arena, UnitSize, o->step->noperand + 1);
+    if (!find_size(o, count, &axis->count))
+        return false;
+    for (int k = 0; k < o->step->noperand; k++) {
+        int64_t shift[TRIALS];
+
+        for (int t = 0; t < TRIALS; t++)
+            shift[t] = found[t].axis[i].shift[k];
+        if (!find_size(o, shift, &axis->shift[k]))
+            return false;
+    }
+    return true;
+}
+
+static bool same_offsets(const Step *a, const Step *b)
 {
     for (int k = 0; k < a->noperand; k++)
-        if (!same_extents(a->operand[k].dim, b->operand[k].dim, a->operand[k].rank) ||
-            !same_extents(a->operand[k].stride, b->operand[k].stride, a->operand[k].rank))
-            return false;
-    for (int i = 0; i < a->narg; i++)
-        if ((a->arg[i].kind == ARG_INT || a->arg[i].kind == ARG_INTS) &&
-            !same_extents(a->arg[i].ints, b->arg[i].ints, a->arg[i].count))
+        if (a->operand[k].offset.max != b->operand[k].offset.max)
             return false;
     return true;
 }
 
-static Step window(const UnitCuts *c, const Step *of, const Cut *cut, int64_t number)
+/* Whether the first unit of the step, tried, is the first unit of the tried step: what cutting writes into the unit
+ * does not depend on numbers that are known while running only. */
+static bool unit_holds(OpenStep *o, const Step *unit, const Step *tried, const FixedUnits *found, int trial)
 {
-    Step slice = step_copy(c->program, of);
+    Step mine = step_copy(o->program, unit), other = fixed_units_first(o->program, tried, found);
 
-    c->take(&slice, cut->axis, number * cut->grain, (number + 1) * cut->grain);
-    return slice;
+    return try_step(o, &mine, trial) && step_same_but_offsets(&mine, &other) && same_offsets(&mine, &other);
 }
 
-static bool moves_bits(const Step *step, int operand)
+static bool open_units(const Program *program, const Step *step, StepUnits *units)
 {
-    return dtype_info(step->operand[operand].dtype)->bits < 8;
-}
+    OpenStep   o = {.program = program, .step = step};
+    FixedUnits found[TRIALS];
+    Step       tried[TRIALS];
 
-/* Is unit `number` of a cut the first unit, moved by `number` times the shifts? */
-static bool is_shifted(const UnitCuts *c, const Cut *cut, const Step *first, int64_t number, const int64_t *shift)
-{
-    ArenaMark mark = arena_mark(c->program->arena);
-    Step      slice = window(c, c->step, cut, number);
-    bool      same = same_but_offsets(first, &slice);
-
-    for (int k = 0; k < c->step->noperand && same; k++)
-        same = slice.operand[k].offset.max == first->operand[k].offset.max + number * shift[k];
-    arena_release(c->program->arena, mark);
-    return same;
-}
-
-/* Finds the shifts along a cut; false: its units differ in more than offsets. */
-static bool find_shifts(const UnitCuts *c, const Cut *cut, UnitAxis *axis)
-{
-    int64_t count = cut->units / cut->grain, tried[] = {1, 2, 3, count / 3, count / 2, count - 2, count - 1};
-    Step    first, second;
-
-    if (count < 2 || cut->units % cut->grain)
-        return false;
-    first = window(c, c->step, cut, 0);
-    second = window(c, c->step, cut, 1);
-    *axis = (UnitAxis){count, arena_array(c->program->arena, int64_t, c->step->noperand + 1)};
-    for (int k = 0; k < c->step->noperand; k++) {
-        axis->shift[k] = second.operand[k].offset.max - first.operand[k].offset.max;
-        if (first.operand[k].offset.max != c->step->operand[k].offset.max || (axis->shift[k] && moves_bits(c->step, k)))
+    for (int t = 0; t < TRIALS; t++) {
+        tried[t] = step_copy(program, step);
+        if (!try_step(&o, &tried[t], t))
+            return false;
+        found[t] = fixed_units(program, &tried[t]);
+        if (found[t].naxis != found[0].naxis)
             return false;
     }
-    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
-        if (tried[i] > 0 && tried[i] < count && !is_shifted(c, cut, &first, tried[i], axis->shift))
+    units->unit = fixed_units_first(program, step, &found[0]);
+    for (int t = 0; t < TRIALS; t++)
+        if (!unit_holds(&o, &units->unit, &tried[t], &found[t], t))
+            return false;
+    for (units->naxis = 0; units->naxis < found[0].naxis; units->naxis++)
+        if (!find_axis(&o, found, units->naxis, &units->axis[units->naxis]))
             return false;
     return true;
 }
 
-/* Is the last unit along all axes, cut one axis after the other, where the shifts put it? */
-static bool axes_are_apart(const UnitCuts *c, const Cut *cut, const StepUnits *u)
+static UnitSize size_of_constant(int64_t value)
 {
-    ArenaMark mark = arena_mark(c->program->arena);
-    Step      slice = step_copy(c->program, c->step);
-    bool      same;
+    return (UnitSize){.factor = value, .most = value};
+}
 
-    for (int i = 0; i < u->naxis; i++)
-        c->take(&slice, cut[i].axis, (u->axis[i].count - 1) * cut[i].grain, u->axis[i].count * cut[i].grain);
-    same = same_but_offsets(&u->unit, &slice);
-    for (int k = 0; k < slice.noperand && same; k++) {
-        int64_t at = u->unit.operand[k].offset.max;
+static void constant_units(const Program *program, const Step *step, StepUnits *units)
+{
+    FixedUnits found = fixed_units(program, step);
 
-        for (int i = 0; i < u->naxis; i++)
-            at += (u->axis[i].count - 1) * u->axis[i].shift[k];
-        same = slice.operand[k].offset.max == at;
+    units->unit = fixed_units_first(program, step, &found);
+    units->naxis = found.naxis;
+    for (int i = 0; i < found.naxis; i++) {
+        units->axis[i].count = size_of_constant(found.axis[i].count);
+        units->axis[i].shift = arena_array(program->arena, UnitSize, step->noperand + 1);
+        for (int k = 0; k < step->noperand; k++)
+            units->axis[i].shift[k] = size_of_constant(found.axis[i].shift[k]);
     }
-    arena_release(c->program->arena, mark);
-    return same;
 }
 
 /* The elements by which the results of a step move from unit to unit of an axis, at most. */
@@ -113,8 +188,8 @@ static int64_t result_shift(const Step *step, const UnitAxis *axis)
     int64_t most = 0;
 
     for (int k = 0; k < step->nparam; k++)
-        if (step->operand[k].access & OPERAND_WRITES && llabs(axis->shift[k]) > most)
-            most = llabs(axis->shift[k]);
+        if (step->operand[k].access & OPERAND_WRITES && llabs(axis->shift[k].most) > most)
+            most = llabs(axis->shift[k].most);
     return most;
 }
 
@@ -130,109 +205,28 @@ static void order_axes(StepUnits *u)
         }
 }
 
-/* A number, an argument, the product of a list, or one entry of it; *at moves behind it. */
-static int64_t read_factor(const Step *step, const char **at)
+/* An input that may be absent. */
+static bool is_optional(const Program *program, const Operand *x)
 {
-    char   name[32];
-    size_t n = strspn(*at, "abcdefghijklmnopqrstuvwxyz_0123456789");
-    char  *end;
-    int    entry;
+    const Buffer *b = x->buffer < 0 ? NULL : &program->buffer[x->buffer];
 
-    if (**at >= '0' && **at <= '9') {
-        int64_t number = strtoll(*at, &end, 10);
-
-        *at = end;
-        return number;
-    }
-    n = n < sizeof name ? n : sizeof name - 1;
-    memcpy(name, *at, n);
-    name[n] = 0;
-    *at += n;
-    if (**at != '.')
-        return (int64_t)step_product(step, name);
-    entry = (int)strtol(*at + 1, &end, 10);
-    *at = end;
-    return step_value(step, name, entry);
-}
-
-/* Sets the argument "name" or "name.entry". */
-static void set_extent(Step *slice, const char *extent, int64_t to)
-{
-    char        name[32];
-    const char *dot = strchr(extent, '.');
-    size_t      n = dot ? (size_t)(dot - extent) : strlen(extent);
-
-    memcpy(name, extent, n);
-    name[n] = 0;
-    slice_set(slice, name, dot ? atoi(dot + 1) : 0, to);
-}
-
-static void take_line(Step *slice, int axis, int64_t lo, int64_t hi)
-{
-    const UnitLine *line = &slice->kernel->record->line[axis];
-
-    for (const char *at = line->moves; *at; at += strspn(at, ", ")) {
-        char    name[32];
-        size_t  n = strcspn(at, "=");
-        int64_t distance = 1;
-
-        memcpy(name, at, n);
-        name[n] = 0;
-        at += n;
-        do {
-            at++;
-            distance *= read_factor(slice, &at);
-        } while (*at == '*');
-        slice_shift_named(slice, name, lo * distance);
-    }
-    set_extent(slice, line->extent, hi - lo);
-}
-
-static void offer_lines(const Step *step, Cuts *cuts)
-{
-    const UnitLine *line = step->kernel->record->line;
-
-    for (int i = 0; i < MAX_LINES && line[i].extent; i++) {
-        const char *at = line[i].extent;
-
-        cut_offer(cuts, i, read_factor(step, &at), 1, 1.0);
-    }
+    return b && b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL;
 }
 
 bool step_units(const Program *program, const Step *step, StepUnits *units)
 {
-    const KernelRecord *record = step->kernel->record;
-    UnitCuts            c = {.program = program, .step = step, .take = record->units.take};
-    Cut                 taken[MAX_CUTS];
-
-    *units = (StepUnits){.unit = step_copy(program, step), .count = 1};
-    if (!step_is_plain(program, step))
+    *units = (StepUnits){.count = 1};
+    for (int k = 0; k < step->noperand; k++)
+        if (is_optional(program, &step->operand[k]))
+            return false;
+    if (step_is_plain(program, step))
+        constant_units(program, step, units);
+    else if (!open_units(program, step, units))
         return false;
-    if (record->units.offer) {
-        record->units.offer(step, &c.cuts);
-    } else if (record->line[0].extent) {
-        c.take = take_line;
-        offer_lines(step, &c.cuts);
-    } else if (record->cut.offer) {
-        c.take = record->cut.take;
-        record->cut.offer(step, &c.cuts);
-    }
-    for (int i = 0; i < c.cuts.count; i++) {
-        UnitAxis axis;
-
-        if (!find_shifts(&c, &c.cuts.cut[i], &axis))
-            continue;
-        taken[units->naxis] = c.cuts.cut[i];
-        units->axis[units->naxis++] = axis;
-        c.take(&units->unit, c.cuts.cut[i].axis, 0, c.cuts.cut[i].grain);
-        units->count *= axis.count;
-        if (axes_are_apart(&c, taken, units) && units->count < INT32_MAX)
-            continue;
-        units->unit = step_copy(program, step); /* back to the axes taken before */
-        units->count /= axis.count;
-        units->naxis--;
-        for (int k = 0; k < units->naxis; k++)
-            c.take(&units->unit, taken[k].axis, 0, taken[k].grain);
+    for (int i = 0; i < units->naxis; i++) {
+        units->count *= units->axis[i].count.most;
+        if (units->count >= INT32_MAX)
+            return false;
     }
     order_axes(units);
     return true;

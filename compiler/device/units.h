@@ -12,20 +12,29 @@
 #include "kernels/record.h"
 #include "program/program.h"
 
+/* A number that may be known while running only: a factor times run-time integers. Copy of [n][4]: the axis of n moves
+ * by 4 elements, and by n where the operand is transposed. */
+typedef struct UnitSize {
+    int64_t factor;
+    int    *expr; /* Model.expr indices */
+    int     nexpr;
+    int64_t most; /* its largest value */
+} UnitSize;
+
 typedef struct UnitAxis {
-    int64_t  count;
-    int64_t *shift; /* by operand: elements that it moves from one unit to the next */
+    UnitSize  count;
+    UnitSize *shift; /* by operand: elements that it moves from one unit to the next */
 } UnitAxis;
 
 typedef struct StepUnits {
     Step     unit; /* the step on its first unit */
     UnitAxis axis[MAX_CUTS];
     int      naxis; /* the last one moves the result least: neighbouring threads write neighbouring elements */
-    int64_t  count;
+    int64_t  count; /* of all units, at most */
 } StepUnits;
 
 /* The units of a step, as its kernel's record cuts it. A step that is not cut is one unit. False where units cannot be
- * told: some extent or offset is a run-time integer. Memory is the program's arena's. */
+ * told: an input may be absent, or sizes are sums of run-time integers. Memory is the program's arena's. */
 bool step_units(const Program *program, const Step *step, StepUnits *units);
 
 #endif

@@ -36,17 +36,44 @@ typedef struct LaunchText {
     Text        arguments; /* "p0, p1" */
     Text        places;    /* the arguments of one unit: "p0 + ..." */
     int64_t     in_flight; /* units that have scratch of their own; 0: any number */
+    int        *open;      /* Model.expr indices that places and counts of units need: parameters m0, m1, ... */
+    int         nopen, copen;
 } LaunchText;
 
+/* The parameter that holds a run-time integer: "m0". */
+static const char *open_param(LaunchText *l, int expr)
+{
+    int i = 0;
+
+    while (i < l->nopen && l->open[i] != expr)
+        i++;
+    if (i == l->nopen)
+        ARENA_PUSH(l->emit->arena, l->open, l->nopen, l->copen, expr);
+    return arena_printf(l->emit->arena, "m%d", i);
+}
+
+/* " * m0 * m1": the run-time integers of a size. */
+static const char *open_factors(LaunchText *l, const UnitSize *size)
+{
+    const char *text = "";
+
+    for (int i = 0; i < size->nexpr; i++)
+        text = arena_printf(l->emit->arena, "%s * %s", text, open_param(l, size->expr[i]));
+    return text;
+}
+
 /* Bytes from a unit's place to the next one's, along all axes: " + 4 * i0 + 96 * i1"; "" where it does not move. */
-static const char *put_shifts(const LaunchText *l, int operand)
+static const char *put_shifts(LaunchText *l, int operand)
 {
     Text    text = text_new(l->emit->arena);
     int64_t bytes = operand_bytes_per_element(&l->step->operand[operand]);
 
-    for (int i = 0; i < l->units.naxis; i++)
-        if (l->units.axis[i].shift[operand])
-            text_printf(&text, " + %lld * i%d", (long long)(bytes * l->units.axis[i].shift[operand]), i);
+    for (int i = 0; i < l->units.naxis; i++) {
+        const UnitSize *shift = &l->units.axis[i].shift[operand];
+
+        if (shift->factor)
+            text_printf(&text, " + %lld%s * i%d", (long long)(bytes * shift->factor), open_factors(l, shift), i);
+    }
     return text.size ? text.data : "";
 }
 
@@ -107,6 +134,17 @@ static void put_extents(LaunchText *l, const char *function)
     }
 }
 
+/* The run-time integers of the units, behind these. */
+static void put_open(LaunchText *l, Text *extra)
+{
+    for (int i = 0; i < l->nopen; i++) {
+        text_printf(&l->params, "%sint64_t m%d", l->params.size ? ", " : "", i);
+        text_printf(&l->arguments, "%sm%d", l->arguments.size ? ", " : "", i);
+        text_put(extra, ", ");
+        emit_extent(l->emit, extra, (Extent){0, l->open[i]});
+    }
+}
+
 static void put_status(LaunchText *l)
 {
     if (!l->step->kernel->fails)
@@ -115,22 +153,46 @@ static void put_status(LaunchText *l)
     text_printf(&l->arguments, "%sstatus", l->arguments.size ? ", " : "");
 }
 
-/* The place of unit u along each axis. */
-static void put_places(const LaunchText *l, Text *text)
+/* "96u", or "(unsigned)(4 * m0)": a number of units, whose run-time integers are " * m0". */
+static const char *unsigned_text(const LaunchText *l, int64_t factor, const char *open)
 {
-    int64_t inner = 1;
+    if (!*open)
+        return arena_printf(l->emit->arena, "%lldu", (long long)factor);
+    if (factor == 1)
+        return arena_printf(l->emit->arena, "(unsigned)(%s)", open + strlen(" * "));
+    return arena_printf(l->emit->arena, "(unsigned)(%lld%s)", (long long)factor, open);
+}
+
+/* Units of the axes from the `first` on. */
+static const char *units_from(LaunchText *l, int first)
+{
+    const char *open = "";
+    int64_t     factor = 1;
+
+    for (int i = first; i < l->units.naxis; i++) {
+        factor *= l->units.axis[i].count.factor;
+        open = arena_printf(l->emit->arena, "%s%s", open, open_factors(l, &l->units.axis[i].count));
+    }
+    return unsigned_text(l, factor, open);
+}
+
+/* The place of unit u along each axis. */
+static const char *places_text(LaunchText *l)
+{
+    Text text = text_new(l->emit->arena);
 
     for (int i = l->units.naxis; i-- > 0;) {
-        const UnitAxis *axis = &l->units.axis[i];
+        const UnitSize *count = &l->units.axis[i].count;
+        const char     *inner = units_from(l, i + 1);
 
-        text_printf(text, "        const int64_t i%d = u", i);
-        if (inner > 1)
-            text_printf(text, " / %lldu", (long long)inner);
+        text_printf(&text, "        const int64_t i%d = u", i);
+        if (strcmp(inner, "1u"))
+            text_printf(&text, " / %s", inner);
         if (i)
-            text_printf(text, " %% %lldu", (long long)axis->count);
-        text_put(text, ";\n");
-        inner *= axis->count;
+            text_printf(&text, " %% %s", unsigned_text(l, count->factor, open_factors(l, count)));
+        text_put(&text, ";\n");
     }
+    return text.size ? text.data : "";
 }
 
 /* A twin shares its work out among the threads itself. */
@@ -144,7 +206,7 @@ static void put_twin(const LaunchText *l, const char *unit, Text *text)
         text_printf(text, "    %s(%s);\n", unit, arguments);
 }
 
-static void put_kernel(const LaunchText *l, const char *unit, Text *text)
+static void put_kernel(LaunchText *l, const char *unit, Text *text)
 {
     const char *stride = "(unsigned)occ_units()", *guard = "";
 
@@ -154,9 +216,8 @@ static void put_kernel(const LaunchText *l, const char *unit, Text *text)
     }
     if (l->step->kernel->fails)
         text_put(text, "    if (*status)\n        return;\n");
-    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); %su < %lldu; u += %s) {\n", guard,
-                (long long)l->units.count, stride);
-    put_places(l, text);
+    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); %su < %s; u += %s) {\n%s", guard, units_from(l, 0),
+                stride, places_text(l));
     if (l->step->kernel->fails)
         text_printf(text, "        occ_fail(status, %s(%s));\n    }\n", unit, l->places.data ? l->places.data : "");
     else
@@ -225,6 +286,8 @@ const char *emit_launcher(Emit *emit, const Step *step, Text *extra)
     put_operands(&l);
     made.body = emit_step_function(emit, &l.units.unit, extra);
     put_extents(&l, made.body);
+    (void)units_from(&l, 0); /* notes the integers that the kernel counts by */
+    put_open(&l, extra);
     put_status(&l);
     made.body = launcher_text(&l, made.body);
     for (int i = 0; i < emit->nlauncher; i++)

@@ -2,11 +2,17 @@
 CUDA_OWN   := addend_floats_row averagepool_double_0 conv_double_groups convtranspose_double if_found_extents \
               linear_classifier_logistic matmul_whole max_roi_pool murmur_double_0_0 normalizer_l1 resize_11_to_one_element \
               svm_regressor_linear svm_classifier_without_vectors_2 one_hot_of_integers
+# Batch, height, width, length or channels are known while running only: the least, the most and between.
+CUDA_OPEN  := attention_open_sizes dft_of_doubles_padded open_channels_conv_groups open_channels_integer \
+              open_strides_transposed rms_norm_of_doubles run_time_strides_3d sized_gated_many_2d sized_normalised_2d \
+              sized_pooled_3d sized_raised_2d sized_residual_batch_2d sized_resized_2d sized_turned_batch_2d \
+              softmax_open_half_axis_1_of_3
 CUDA_CASES := $(shell grep -v '^\#' tests/cuda/cases.txt)
 
 check-cuda-cases: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --work=$(BUILD)/cuda_runs \
-	  $(CUDA_CASES:%=$(BUILD)/cases/%) $(CUDA_OWN:%=$(BUILD)/own_cases/test_%)
+	  $(CUDA_CASES:%=$(BUILD)/cases/%) $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%)
+	$(PYTHON) tests/cuda/check_stays.py --occamyc=$< $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%)
 
 # One of our networks when calls fail, without a device, and under other orders of what is enqueued.
 check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(CUDA_ROOM)/libfakecuda.a

@@ -349,6 +349,12 @@ static void an_operand_out_of_reach_is_refused(void **state)
 
 /* ------------------------------------------------------------------------------------------------------------ units */
 
+/* factor times one run-time integer, or none (-1). */
+static bool is_size(const UnitSize *size, int64_t factor, int expr)
+{
+    return size->factor == factor && size->nexpr == (expr >= 0) && (expr < 0 || size->expr[0] == expr);
+}
+
 /* A copy of [24][4] elements: 96 units, neighbours write neighbours. */
 static void a_copy_falls_into_its_elements(void **state)
 {
@@ -370,12 +376,17 @@ static void a_copy_falls_into_its_elements(void **state)
     assert_true(step_units(w->program, &w->program->step[s], &units));
     assert_int_equal(units.count, 96);
     assert_int_equal(units.naxis, 2);
-    assert_int_equal(units.axis[0].shift[0], 4);
-    assert_int_equal(units.axis[1].shift[0], 1);
-    assert_int_equal(units.axis[0].shift[1], 1);
-    assert_int_equal(units.axis[1].shift[1], 24);
-    dim[0].expr = 0; /* known while running only */
-    assert_false(step_units(w->program, &w->program->step[s], &units));
+    assert_true(is_size(&units.axis[0].shift[0], 4, -1) && is_size(&units.axis[1].shift[0], 1, -1));
+    assert_true(is_size(&units.axis[0].shift[1], 1, -1) && is_size(&units.axis[1].shift[1], 24, -1));
+    dim[0].expr = xstride[1].expr = 7; /* known while running only */
+    assert_true(step_units(w->program, &w->program->step[s], &units));
+    assert_int_equal(units.count, 96);
+    assert_true(is_size(&units.axis[0].count, 1, 7) && is_size(&units.axis[1].count, 4, -1));
+    assert_true(is_size(&units.axis[0].shift[0], 4, -1) && is_size(&units.axis[1].shift[0], 1, -1));
+    assert_true(is_size(&units.axis[0].shift[1], 1, -1) && is_size(&units.axis[1].shift[1], 1, 7));
+    xstride[1].expr = 8; /* another one: nobody says that it is equal */
+    assert_true(step_units(w->program, &w->program->step[s], &units));
+    assert_true(is_size(&units.axis[1].shift[1], 1, 8));
 }
 
 int main(void)

@@ -1,0 +1,235 @@
+/* fixed_units.c - finds the axes along which a step of constant extents falls into units. What the cuts of a record do is
+ * taken from trying them: an axis is one of units if every cut along it that is tried differs from the first one by
+ * offsets only, and these grow with its number. Other axes (rows of a convolution, whose first and last rows see
+ * padding) stay whole. */
+#include "device/fixed_units.h"
+
+#include "plan/slices.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The cuts that the record of a kernel offers for a step. */
+typedef struct UnitCuts {
+    const Program *program;
+    const Step    *step;
+    void (*take)(Step *slice, int axis, int64_t lo, int64_t hi);
+    Cuts cuts;
+} UnitCuts;
+
+static bool same_extents(const Extent *a, const Extent *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i].max != b[i].max || a[i].expr != b[i].expr)
+            return false;
+    return true;
+}
+
+/* Two windows of one step differ by the offsets of their operands only. */
+bool step_same_but_offsets(const Step *a, const Step *b)
+{
+    for (int k = 0; k < a->noperand; k++)
+        if (!same_extents(a->operand[k].dim, b->operand[k].dim, a->operand[k].rank) ||
+            !same_extents(a->operand[k].stride, b->operand[k].stride, a->operand[k].rank))
+            return false;
+    for (int i = 0; i < a->narg; i++)
+        if ((a->arg[i].kind == ARG_INT || a->arg[i].kind == ARG_INTS) &&
+            !same_extents(a->arg[i].ints, b->arg[i].ints, a->arg[i].count))
+            return false;
+    return true;
+}
+
+static Step window(const UnitCuts *c, const Step *of, const Cut *cut, int64_t number)
+{
+    Step slice = step_copy(c->program, of);
+
+    c->take(&slice, cut->axis, number * cut->grain, (number + 1) * cut->grain);
+    return slice;
+}
+
+static bool moves_bits(const Step *step, int operand)
+{
+    return dtype_info(step->operand[operand].dtype)->bits < 8;
+}
+
+/* Is unit `number` of a cut the first unit, moved by `number` times the shifts? */
+static bool is_shifted(const UnitCuts *c, const Cut *cut, const Step *first, int64_t number, const int64_t *shift)
+{
+    ArenaMark mark = arena_mark(c->program->arena);
+    Step      slice = window(c, c->step, cut, number);
+    bool      same = step_same_but_offsets(first, &slice);
+
+    for (int k = 0; k < c->step->noperand && same; k++)
+        same = slice.operand[k].offset.max == first->operand[k].offset.max + number * shift[k];
+    arena_release(c->program->arena, mark);
+    return same;
+}
+
+/* Finds the shifts along a cut; false: its units differ in more than offsets. */
+static bool find_shifts(const UnitCuts *c, const Cut *cut, FixedAxis *axis)
+{
+    int64_t count = cut->units / cut->grain, tried[] = {1, 2, 3, count / 3, count / 2, count - 2, count - 1};
+    Step    first, second;
+
+    if (count < 2 || cut->units % cut->grain)
+        return false;
+    first = window(c, c->step, cut, 0);
+    second = window(c, c->step, cut, 1);
+    *axis = (FixedAxis){*cut, count, arena_array(c->program->arena, int64_t, c->step->noperand + 1)};
+    for (int k = 0; k < c->step->noperand; k++) {
+        axis->shift[k] = second.operand[k].offset.max - first.operand[k].offset.max;
+        if (first.operand[k].offset.max != c->step->operand[k].offset.max || (axis->shift[k] && moves_bits(c->step, k)))
+            return false;
+    }
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++)
+        if (tried[i] > 0 && tried[i] < count && !is_shifted(c, cut, &first, tried[i], axis->shift))
+            return false;
+    return true;
+}
+
+/* Is the last unit along all axes, cut one axis after the other, where the shifts put it? unit: the first one. */
+static bool axes_are_apart(const UnitCuts *c, const FixedUnits *u, const Step *unit)
+{
+    ArenaMark mark = arena_mark(c->program->arena);
+    Step      slice = step_copy(c->program, c->step);
+    bool      same;
+
+    for (int i = 0; i < u->naxis; i++)
+        c->take(&slice, u->axis[i].cut.axis, (u->axis[i].count - 1) * u->axis[i].cut.grain,
+                u->axis[i].count * u->axis[i].cut.grain);
+    same = step_same_but_offsets(unit, &slice);
+    for (int k = 0; k < slice.noperand && same; k++) {
+        int64_t at = unit->operand[k].offset.max;
+
+        for (int i = 0; i < u->naxis; i++)
+            at += (u->axis[i].count - 1) * u->axis[i].shift[k];
+        same = slice.operand[k].offset.max == at;
+    }
+    arena_release(c->program->arena, mark);
+    return same;
+}
+
+/* A number, an argument, the product of a list, or one entry of it; *at moves behind it. */
+static int64_t read_factor(const Step *step, const char **at)
+{
+    char   name[32];
+    size_t n = strspn(*at, "abcdefghijklmnopqrstuvwxyz_0123456789");
+    char  *end;
+    int    entry;
+
+    if (**at >= '0' && **at <= '9') {
+        int64_t number = strtoll(*at, &end, 10);
+
+        *at = end;
+        return number;
+    }
+    n = n < sizeof name ? n : sizeof name - 1;
+    memcpy(name, *at, n);
+    name[n] = 0;
+    *at += n;
+    if (**at != '.')
+        return (int64_t)step_product(step, name);
+    entry = (int)strtol(*at + 1, &end, 10);
+    *at = end;
+    return step_value(step, name, entry);
+}
+
+/* Sets the argument "name" or "name.entry". */
+static void set_extent(Step *slice, const char *extent, int64_t to)
+{
+    char        name[32];
+    const char *dot = strchr(extent, '.');
+    size_t      n = dot ? (size_t)(dot - extent) : strlen(extent);
+
+    memcpy(name, extent, n);
+    name[n] = 0;
+    slice_set(slice, name, dot ? atoi(dot + 1) : 0, to);
+}
+
+static void take_line(Step *slice, int axis, int64_t lo, int64_t hi)
+{
+    const UnitLine *line = &slice->kernel->record->line[axis];
+
+    for (const char *at = line->moves; *at; at += strspn(at, ", ")) {
+        char    name[32];
+        size_t  n = strcspn(at, "=");
+        int64_t distance = 1;
+
+        memcpy(name, at, n);
+        name[n] = 0;
+        at += n;
+        do {
+            at++;
+            distance *= read_factor(slice, &at);
+        } while (*at == '*');
+        slice_shift_named(slice, name, lo * distance);
+    }
+    set_extent(slice, line->extent, hi - lo);
+}
+
+static void offer_lines(const Step *step, Cuts *cuts)
+{
+    const UnitLine *line = step->kernel->record->line;
+
+    for (int i = 0; i < MAX_LINES && line[i].extent; i++) {
+        const char *at = line[i].extent;
+
+        cut_offer(cuts, i, read_factor(step, &at), 1, 1.0);
+    }
+}
+
+/* The rule by which a step is cut: the record's own, its lines, or else the cuts for threads. */
+static UnitCuts cuts_of(const Program *program, const Step *step)
+{
+    const KernelRecord *record = step->kernel->record;
+    UnitCuts            c = {.program = program, .step = step, .take = record->units.take};
+
+    if (record->units.offer) {
+        record->units.offer(step, &c.cuts);
+    } else if (record->line[0].extent) {
+        c.take = take_line;
+        offer_lines(step, &c.cuts);
+    } else if (record->cut.offer) {
+        c.take = record->cut.take;
+        record->cut.offer(step, &c.cuts);
+    }
+    return c;
+}
+
+static void take_first(const UnitCuts *c, const FixedUnits *units, Step *step)
+{
+    for (int i = 0; i < units->naxis; i++)
+        c->take(step, units->axis[i].cut.axis, 0, units->axis[i].cut.grain);
+}
+
+Step fixed_units_first(const Program *program, const Step *step, const FixedUnits *units)
+{
+    UnitCuts c = cuts_of(program, step);
+    Step     unit = step_copy(program, step);
+
+    take_first(&c, units, &unit);
+    return unit;
+}
+
+FixedUnits fixed_units(const Program *program, const Step *step)
+{
+    UnitCuts   c = cuts_of(program, step);
+    FixedUnits units = {.naxis = 0};
+    int64_t    total = 1;
+
+    for (int i = 0; i < c.cuts.count; i++) {
+        FixedAxis axis;
+        Step      unit;
+
+        if (!find_shifts(&c, &c.cuts.cut[i], &axis))
+            continue;
+        units.axis[units.naxis++] = axis;
+        unit = step_copy(program, step);
+        take_first(&c, &units, &unit);
+        if (axes_are_apart(&c, &units, &unit) && total * axis.count < INT32_MAX)
+            total *= axis.count;
+        else
+            units.naxis--;
+    }
+    return units;
+}
