@@ -1,5 +1,5 @@
-/* fixed_units.c - finds the axes along which a step of constant extents falls into units. What the cuts of a record do is
- * taken from trying them: an axis is one of units if every cut along it that is tried differs from the first one by
+/* fixed_units.c - finds the axes along which a step of constant extents falls into units. What the cuts of a record do
+ * is taken from trying them: an axis is one of units if every cut along it that is tried differs from the first one by
  * offsets only, and these grow with its number. Other axes (rows of a convolution, whose first and last rows see
  * padding) stay whole. */
 #include "device/fixed_units.h"

@@ -4,7 +4,9 @@
 #include "lower/spatial.h"
 #include "ops/rules.h"
 
-/* A deferred matmul: x [rows][k] times panels, result [rows][n]. */
+#include <string.h>
+
+/* A deferred matmul: x [rows][k] times weights, result [rows][n]. */
 typedef struct LinearStep {
     Operand x, w, bias;
     Extent  rows;
@@ -17,10 +19,34 @@ static Operand constant_bias(Lower *lower, const LinearWeights *weights)
                          : operand_absent(DTYPE_F32);
 }
 
-static Operand constant_panels(Lower *lower, const LinearWeights *w)
+/* Weights as rows [n][k]: those of a transposed second factor are stored so. */
+static Operand constant_rows(Lower *lower, const LinearWeights *w)
+{
+    const int64_t dim[3] = {w->n, 1, w->k};
+    const char   *from = w->data; /* perhaps unaligned */
+    float        *to;
+
+    if (w->stride_k == 1 && w->stride_n == w->k)
+        return lower_weight(lower, w->data, DTYPE_F32, 3, dim, w->name);
+    to = arena_array(lower->program->arena, float, w->n * w->k + 1);
+    for (int64_t n = 0; n < w->n; n++)
+        for (int64_t k = 0; k < w->k; k++)
+            memcpy(&to[n * w->k + k], from + 4 * (n * w->stride_n + k * w->stride_k), sizeof *to);
+    return lower_weight(lower, to, DTYPE_F32, 3, dim, w->name);
+}
+
+static bool takes_rows(const Lower *lower)
+{
+    return lower->program->language == LANGUAGE_DEVICE;
+}
+
+/* Panels, or on a device rows, as its convolution has them. */
+static Operand constant_weights(Lower *lower, const LinearWeights *w)
 {
     const int64_t stride[4] = {0, w->stride_n, w->stride_k, 0};
 
+    if (takes_rows(lower))
+        return constant_rows(lower, w);
     return panels_constant(lower, w->data, (PanelShape){1, w->n, w->k, 1}, stride, w->name);
 }
 
@@ -36,14 +62,15 @@ static int append(Lower *lower, const LinearStep *l, Operand y, Extent xrow, Ext
     p = p ? p : &alone;
     for (int i = 0; i < p->noperand; i++)
         rows[i] = spatial_rows(p->operand[i], l->rows, pitch[i], l->n, p->operand[i].stride[p->operand[i].rank - 1]);
-    return STEP(lower, NULL, "conv_f32", ARG(x, spatial_rows(l->x, l->rows, xrow, l->k, xcolumn)), ARG(w, l->w),
-                ARG(bias, l->bias), ARG(y, spatial_rows(y, l->rows, yrow, l->n, ycolumn)), PIXEL(lower), ARG(groups, 1),
-                ARGS(tile, 3, tile), FUSED(p, rows, pitch));
+    return STEP(lower, NULL, takes_rows(lower) ? "conv_krsc_f32" : "conv_f32",
+                ARG(x, spatial_rows(l->x, l->rows, xrow, l->k, xcolumn)), ARG(w, l->w), ARG(bias, l->bias),
+                ARG(y, spatial_rows(y, l->rows, yrow, l->n, ycolumn)), PIXEL(lower), ARG(groups, 1),
+                GIVE_IF(!takes_rows(lower), ARGS(tile, 3, tile)), FUSED(p, rows, pitch));
 }
 
 int linear_append(Lower *lower, Operand x, Operand y, const LinearWeights *weights)
 {
-    LinearStep l = {x, constant_panels(lower, weights), {0}, x.dim[0], weights->k, weights->n};
+    LinearStep l = {x, constant_weights(lower, weights), {0}, x.dim[0], weights->k, weights->n};
 
     l.bias = constant_bias(lower, weights);
     return append(lower, &l, y, x.stride[0], x.stride[1], y.stride[0], y.stride[1], NULL, NULL);
@@ -93,7 +120,7 @@ int linear_deferred(Lower *lower, const Node *node, Operand x, const LinearWeigh
     l->n = weights->n;
     if (linear_rows(lower, x, l->k, &l->rows, &l->x) < 0)
         return -1;
-    l->w = constant_panels(lower, weights);
+    l->w = constant_weights(lower, weights);
     l->bias = constant_bias(lower, weights);
     return lower_output_deferred(lower, node, 0, deferred_kernel(lower, node, finish, accepts, l, LAYOUT_ROW_MAJOR));
 }
