@@ -55,6 +55,7 @@ int alternative_lower(const Lowering *lowering, Alternative *a)
     options.cascade = a->form.cascade;
     options.cascade_floor = a->form.floor;
     options.winograd = a->form.winograd;
+    options.byte_price = a->form.byte_price;
     options.copied = a->form.copied;
     if (lower_model(lowering->model, &options, &machine, &a->program, lowering->diag) < 0)
         return -1;
@@ -145,7 +146,7 @@ static bool offer_fewer_cascades(Trials *s, int round, Form *form)
     int64_t most = more_by(s->first.plan.peak, WORTH_CASCADES);
 
     if (round == 0) {
-        *form = (Form){.cascade = CASCADE_OFF, .winograd = form->winograd};
+        *form = (Form){.cascade = CASCADE_OFF, .winograd = form->winograd, .byte_price = form->byte_price};
         s->upper_bound = roomy ? 0 : most;
         return s->first.form.cascade == CASCADE_AUTO && s->first.program->cascades;
     }

@@ -25,6 +25,7 @@ typedef struct Form {
     CascadeUse  cascade;
     int64_t     floor; /* bytes: the options' cascade_floor */
     Winograd    winograd;
+    double      byte_price;   /* the options' byte_price */
     const bool *copied;       /* of concatenations: the options' copied */
     bool        queued;       /* on several queues */
     double      window;       /* of the queues' pace, see program_schedule */

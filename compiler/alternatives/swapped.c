@@ -68,18 +68,24 @@ static double *step_times(const Lowering *lowering, const SwapForm *form, const 
     return time;
 }
 
-/* Gives the planned alternative its loads, within `budget` bytes of RAM; -1: at the knee of the curve. */
-static int load_weights(const Lowering *lowering, int64_t budget, Alternative *a)
+/* Gives the planned alternative its loads, within `budget` bytes of RAM; -1: at the knee of the curve. `worth`: see
+ * SwapForm; an alternative of no use takes that time. */
+static int load_weights(const Lowering *lowering, int64_t budget, double worth, Alternative *a)
 {
     SwapForm form = form_of(lowering);
     double  *time;
+    int      status;
 
+    form.worth = worth;
     program_make_blocks(a->program, &form.block);
     form.fixed = fixed_bytes(lowering, a);
     form.budget = budget < 0 ? -1 : int_max(budget - form.fixed, 0);
     time = step_times(lowering, &form, a->program);
-    if (program_swap(&a->program, &lowering->options.plan, &form, time, &a->plan, lowering->diag) < 0)
-        return -1;
+    status = program_swap(&a->program, &lowering->options.plan, &form, time, &a->plan, lowering->diag);
+    if (status) {
+        a->time = worth;
+        return status < 0 ? -1 : 0;
+    }
     a->ram = form.fixed + a->plan.peak + (a->plan.swap ? a->plan.swap->kept : 0);
     a->time = 0;
     for (int s = 0; s < a->program->nstep && !a->plan.swap; s++)
@@ -89,10 +95,14 @@ static int load_weights(const Lowering *lowering, int64_t budget, Alternative *a
     return program_check(a->program, lowering->diag);
 }
 
+#define WORTH 0.999 /* of the best time: less is a gain */
+
 /* Finds loads for the tried alternative. Where none are found, the alternative is impossible. */
 static int make_loads(Trials *s)
 {
-    if (load_weights(s->lowering, s->budget, &s->tried) == 0)
+    double worth = s->best.ram <= s->budget ? s->best.time * WORTH : 0;
+
+    if (load_weights(s->lowering, s->budget, worth, &s->tried) == 0)
         return 1;
     return s->lowering->diag->status == DIAG_NONE ? 0 : -1;
 }
@@ -117,7 +127,7 @@ static bool is_better(const Trials *s)
 {
     if (s->tried.ram > s->budget || s->best.ram > s->budget)
         return s->tried.ram < s->best.ram;
-    return s->tried.time < s->best.time * 0.999;
+    return s->tried.time < s->best.time * WORTH;
 }
 
 /* --------------------------------------------------------------------------------------------------- whole tables */
@@ -156,6 +166,20 @@ static bool offer_flat(Trials *s, int round, Form *form)
     return without_cascades(&s->first, round, form);
 }
 
+/* Fewer of Winograd's kernels: those whose larger weights take longer to load than the kernel saves. How much of a
+ * load a run waits for differs: in small budgets all of it, in large ones a part. */
+static bool offer_fewer_winograd(Trials *s, int round, Form *form)
+{
+    static const double share[] = {1.0, 0.25};
+
+    *form = alternative_form(s->lowering);
+    if (round >= (int)(sizeof share / sizeof *share) || s->first.form.winograd != WINOGRAD_AUTO ||
+        !has_winograd(s->first.program))
+        return false;
+    form->byte_price = share[round] / form_of(s->lowering).loader.rate;
+    return true;
+}
+
 static bool offer_direct(Trials *s, int round, Form *form)
 {
     *form = alternative_form(s->lowering);
@@ -176,6 +200,20 @@ static bool offer_cascades(Trials *s, int round, Form *form)
     form->floor = s->lowering->options.cascade_floor;
     return round == 0 && s->best.ram > s->budget && s->lowering->options.cascade == CASCADE_AUTO &&
            s->best.form.cascade == CASCADE_OFF;
+}
+
+/* Where nothing fits: cascades over large tensors only. In others the weights of all stages, which are there at once,
+ * take more than the tensors would; in the tail of a network above all. */
+static bool offer_fewer_cascades(Trials *s, int round, Form *form)
+{
+    static const int eighths[] = {7, 5, 3}; /* of the least arena so far: smaller tensors are no reason for one */
+
+    if (round >= (int)(sizeof eighths / sizeof *eighths) || s->best.ram <= s->budget || !s->best.program->cascades ||
+        s->lowering->options.cascade != CASCADE_AUTO)
+        return false;
+    form->cascade = CASCADE_AUTO;
+    form->floor = int_max(s->first.plan.peak * eighths[round] / 8, s->lowering->options.cascade_floor);
+    return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- slices */
@@ -200,33 +238,38 @@ static void set_limit(Arena *arena, Slices *slices, const Node *node, int64_t li
     slices->count++;
 }
 
+/* How slices are changed; the next way is tried where the one before has failed. */
+typedef enum Recut { HALVE_AT_PEAK, WHOLE_AT_PEAK, HALVE_NEAR_PEAK, RECUTS } Recut;
+
 /* Marks the blocks without which the plan would be smaller: the blocks of its core, or else those of the fullest
- * step. */
-static bool *blocks_at_peak(const Alternative *a)
+ * steps. */
+static bool *blocks_at_peak(const Alternative *a, Recut how)
 {
+    enum { NEARLY = 16 }; /* a sixteenth less is nearly as full */
     const Program *p = a->program;
     bool          *at_peak = arena_array(p->arena, bool, p->nbuffer + 1), found = false;
-    int64_t       *in_use = program_in_use(p, &a->plan);
-    int            peak = 0;
+    int64_t       *in_use = program_in_use(p, &a->plan), least = 0;
 
     for (int s = 0; s < p->nstep; s++)
-        peak = in_use[s] > in_use[peak] ? s : peak;
+        least = int_max(least, in_use[s]);
+    least -= how == HALVE_NEAR_PEAK ? least / NEARLY : 0;
     for (int b = 0; b < p->nbuffer; b++)
         if (p->buffer[b].kind == BUFFER_BLOCK && a->plan.core[b])
             found = at_peak[b] = true;
-    for (int b = 0; b < p->nbuffer && !found; b++)
-        at_peak[b] =
-            p->buffer[b].kind == BUFFER_BLOCK && p->buffer[b].kept < 0 && buffer_live_bytes(&p->buffer[b], peak) > 0;
+    for (int b = 0; b < p->nbuffer && !(found && how != HALVE_NEAR_PEAK); b++)
+        for (int s = 0; s < p->nstep && !at_peak[b]; s++)
+            at_peak[b] = p->buffer[b].kind == BUFFER_BLOCK && p->buffer[b].kept < 0 && in_use[s] >= least &&
+                         buffer_live_bytes(&p->buffer[b], s) > 0;
     return at_peak;
 }
 
-/* Halves the slices of the steps that read blocks at the peak, or leaves these steps whole. Returns whether anything
+/* Halves the slices of the steps that read such blocks, or leaves these steps whole. Returns whether anything
  * changes. */
-static bool cut_at_peak(const Lowering *lowering, const Alternative *a, bool whole, Slices *slices)
+static bool cut_at_peak(const Lowering *lowering, const Alternative *a, Recut how, Slices *slices)
 {
     enum { SMALLEST = 2048 };
     const Program *p = a->program;
-    bool          *at_peak = blocks_at_peak(a), changed = false;
+    bool          *at_peak = blocks_at_peak(a, how), whole = how == WHOLE_AT_PEAK, changed = false;
 
     for (int s = 0; s < p->nstep; s++)
         for (int k = 0; k < p->step[s].noperand; k++) {
@@ -239,8 +282,7 @@ static bool cut_at_peak(const Lowering *lowering, const Alternative *a, bool who
             limit = limit_of(lowering, &a->form.slices, node);
             if (limit_of(lowering, slices, node) != limit || (!whole && limit / 2 < SMALLEST))
                 continue;
-            set_limit(p->arena, slices, node,
-                      whole ? INT64_MAX : int_min(limit, int_max(p->buffer[b].size, SMALLEST)) / 2);
+            set_limit(p->arena, slices, node, whole ? INT64_MAX : int_max(p->buffer[b].size, SMALLEST) / 2);
             changed = true;
         }
     return changed;
@@ -250,10 +292,10 @@ static bool cut_at_peak(const Lowering *lowering, const Alternative *a, bool who
  * two failures. */
 static bool offer_slices(Trials *s, int round, Form *form)
 {
-    enum { ROUNDS = 10, FAILURES = 2 };
+    enum { ROUNDS = 12 };
 
-    return round < ROUNDS && s->failures < FAILURES && s->best.ram > s->budget &&
-           cut_at_peak(s->lowering, &s->best, s->failures == 1, &form->slices);
+    return round < ROUNDS && s->failures < RECUTS && s->best.ram > s->budget &&
+           cut_at_peak(s->lowering, &s->best, (Recut)s->failures, &form->slices);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- entry */
@@ -261,9 +303,11 @@ static bool offer_slices(Trials *s, int round, Form *form)
 static const Change changes[] = {
     {"whole tables", offer_whole_tables, make_loaded, is_better},
     {"no cascades", offer_flat, make_loaded, is_better},
+    {"fewer Winograd", offer_fewer_winograd, make_loaded_anew, is_better},
     {"no Winograd", offer_direct, make_loaded_anew, is_better},
     {"neither", offer_direct_flat, make_loaded, is_better},
     {"all cascades", offer_cascades, make_loaded, is_better},
+    {"fewer cascades", offer_fewer_cascades, make_loaded, is_better},
     {"other slices", offer_slices, make_loaded, is_better},
     {NULL, NULL, NULL, NULL},
 };
@@ -274,7 +318,7 @@ int alternative_swap(const Lowering *lowering, Alternative *a)
 
     if (lowering->options.plan.weights != WEIGHTS_SWAP)
         return 0;
-    if (load_weights(lowering, s.budget, a) < 0)
+    if (load_weights(lowering, s.budget, 0, a) < 0)
         return -1;
     if (s.budget < 0) /* the others are to be better in as many bytes */
         s.budget = a->ram;

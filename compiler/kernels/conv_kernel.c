@@ -5,6 +5,19 @@
 #include "program/operand.h"
 #include "support/int.h"
 
+enum { PANEL = 32, EVEN = 4 }; /* channels; kernels read a multiple of EVEN of each group's */
+
+static int64_t outputs_of_group(const Step *step)
+{
+    return step_value(step, "ydim", 1) / int_max(step_value(step, "groups", 0), 1);
+}
+
+/* Channels are cut in whole panels of the only group, or in whole groups. */
+static int64_t channel_grain(const Step *step)
+{
+    return step_value(step, "groups", 0) == 1 ? PANEL : outputs_of_group(step);
+}
+
 /* Offers cuts along rows and along channels. Along rows, each slice reads all weights. Along channels, activations move
  * between the threads' caches, since the steps before and after are mostly cut along rows. */
 static void offer_conv(const Step *step, Cuts *cuts)
@@ -15,16 +28,17 @@ static void offer_conv(const Step *step, Cuts *cuts)
     double images = step_product(step, "xdim") + step_product(step, "ydim");
 
     window_offer(step, cuts, 1, weights > images ? 1.15 : 1.0);
-    if (step_value(step, "groups", 0) == 1)
-        cut_offer_channels(cuts, 1, step_value(step, "ydim", 1), 32, weights > images ? 1.0 : 1.15);
+    if (outputs_of_group(step) % EVEN == 0 || step_value(step, "groups", 0) == 1)
+        cut_offer_channels(cuts, 1, step_value(step, "ydim", 1), channel_grain(step), weights > images ? 1.0 : 1.15);
 }
 
 /* Keeps the kernel's choices that depend on the size of the weights: a slice reads few of them, but from as far away as
  * the whole step does, and blocks of rows would read them repeatedly. */
 static void keep_choices(Step *slice)
 {
-    double weights =
-        step_product(slice, "kernel") * (double)(step_value(slice, "xdim", 1) * step_value(slice, "ydim", 1));
+    double groups = (double)step_value(slice, "groups", 0);
+    double weights = step_product(slice, "kernel") *
+                     (double)(step_value(slice, "xdim", 1) * step_value(slice, "ydim", 1)) / (groups * groups);
 
     if (step_value(slice, "tile", 1) == 0 && weights > 160 * 1024)
         slice_set(slice, "tile", 1, step_value(slice, "ydim", 3));
@@ -32,12 +46,28 @@ static void keep_choices(Step *slice)
         slice_set(slice, "tile", 2, -2);
 }
 
+/* Takes outputs [lo, hi), which read `lane` inputs at a time. Of several groups they are whole ones, or a part of one,
+ * with their inputs. Example: 4 groups of 8 inputs and 16 outputs: outputs 16 to 47 are 2 groups and read inputs 8 to
+ * 23. */
+static void take_outputs(Step *slice, int64_t lo, int64_t hi, int64_t lane)
+{
+    int64_t groups = step_value(slice, "groups", 0), outputs = outputs_of_group(slice),
+            inputs = step_value(slice, "xdim", 1) / groups, taken = int_max((hi - lo) / outputs, 1);
+
+    window_take_channels(slice, lo, hi, (int64_t)step_product(slice, "kernel") * int_round_up(inputs, lane));
+    if (groups == 1)
+        return;
+    slice_shift_named(slice, "x", lo / outputs * inputs * step_value(slice, "xstride", 1));
+    slice_set(slice, "xdim", 1, taken * inputs);
+    slice_set(slice, "groups", 0, taken);
+}
+
 static void take_conv(Step *slice, int axis, int64_t lo, int64_t hi)
 {
     if (axis == 1 && step_argument(slice, "tile"))
         keep_choices(slice);
     if (axis == 1)
-        window_take_channels(slice, lo, hi, (int64_t)step_product(slice, "kernel") * step_value(slice, "xdim", 1));
+        take_outputs(slice, lo, hi, 1);
     else
         window_take_rows(slice, axis, lo, hi);
 }
@@ -50,9 +80,28 @@ static void take_conv_bytes(Step *slice, int axis, int64_t lo, int64_t hi)
         take_conv(slice, axis, lo, hi);
         return;
     }
-    window_take_channels(slice, lo, hi,
-                         (int64_t)step_product(slice, "kernel") * int_round_up(step_value(slice, "xdim", 1), 4));
+    take_outputs(slice, lo, hi, 4);
     slice_shift_named(slice, "sums", lo);
+}
+
+/* Of several groups the panels are alike only where these fill them, or are less than one. */
+static Panels panels_of(const Step *step, int64_t lane, int64_t even)
+{
+    int64_t outputs = outputs_of_group(step), groups = step_value(step, "groups", 0);
+
+    if (groups > 1 && outputs % EVEN == 0 && (outputs % PANEL == 0 || outputs < PANEL))
+        return (Panels){step_value(step, "ydim", 1), int_min(outputs, PANEL), lane, even};
+    return (Panels){groups == 1 ? outputs : 0, PANEL, lane, even};
+}
+
+static Panels panels_of_floats(const Step *step)
+{
+    return panels_of(step, 1, 1);
+}
+
+static Panels panels_of_bytes(const Step *step)
+{
+    return panels_of(step, 4, EVEN);
 }
 
 static double work_conv(const Step *step)
@@ -189,12 +238,15 @@ static void small_scratch_after(Program *program, Step *step)
 }
 
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},
+                                  .panels = panels_of_floats,
                                   .time = time_conv,
                                   .follow = window_follow,
                                   .tiles = {can_make_small_rows, small_rows_of_conv, NULL},
                                   .shared = {{"xdim", "ydim", 0, 0}}};
-const KernelRecord kernel_conv_bytes = {
-    .cut = {offer_conv, take_conv_bytes, work_bytes, true}, .time = time_bytes, .shared = {{"xdim", "ydim", 0, 0}}};
+const KernelRecord kernel_conv_bytes = {.cut = {offer_conv, take_conv_bytes, work_bytes, true},
+                                        .panels = panels_of_bytes,
+                                        .time = time_bytes,
+                                        .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_dot = {.cut = {window_offer_rows, window_take_rows, work_dot, false},
                                       .operations = operations_dot,
                                       .follow = window_follow,

@@ -14,6 +14,13 @@ typedef struct Cut {
     bool    weights; /* each piece reads weights of its own: output channels */
 } Cut;
 
+/* Weights of output channels in panels, of which a part of the channels can be gathered where one panel is too large to
+ * be loaded as a whole: [panel of `width`][row][channel][lane]. Channels of the last panel are rounded up to `even`. */
+typedef struct Panels {
+    int64_t units, width; /* channels in all, and of a panel */
+    int64_t lane, even;
+} Panels;
+
 enum { MAX_CUTS = 8 };
 typedef struct Cuts {
     Cut cut[MAX_CUTS];
@@ -82,7 +89,8 @@ typedef struct Shared {
 enum { MAX_TOUCHED = 4, MAX_SHARED = 6 }; /* the lists end with NULL */
 
 typedef struct KernelRecord {
-    CutRule  cut;
+    CutRule cut;
+    Panels (*panels)(const Step *step); /* what a cut of axis 1 reads; NULL, or no units: panels stay whole */
     UnitRule units;
     UnitLine line[MAX_LINES]; /* where there is no rule for units */
 

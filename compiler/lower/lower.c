@@ -282,6 +282,7 @@ int lower_model(Model *model, const Options *options, const Machine *machine, Pr
 
     lower.winograd = options->winograd;
     lower.winograd_error = options->winograd_error;
+    lower.byte_price = options->byte_price;
     lower.choices = options->choices;
     lower.prefers_cuttable = options->threads > 1;
     lower.cascade = options->cascade;

@@ -77,6 +77,7 @@ struct Lower {
     bool           no_elision;    /* members of Concat, results of Split and Slice are copied */
     const bool    *copied;        /* by Value.id, or NULL: Options.copied */
     int64_t        cascade_floor; /* bytes that every plan needs: cascades that save less than that are left out */
+    double         byte_price;    /* Options.byte_price */
     Winograd       winograd;      /* OFF, AUTO: where it costs little memory, ON: wherever it is faster */
     double         winograd_error; /* the largest error of a layer, see winograd_error in winograd.h */
     const Core    *core;           /* the processor core that times are predicted for */

@@ -21,9 +21,10 @@ typedef struct Options {
     DimBound   *bound;  /* --dim */
     int         nbound;
     CodeForm    code;
-    Winograd    winograd;                            /* --winograd */
-    double      winograd_error;                      /* --winograd-error */
-    CascadeUse  cascade;                             /* --cascade */
+    Winograd    winograd;       /* --winograd */
+    double      winograd_error; /* --winograd-error */
+    double      byte_price; /* nanoseconds that a byte of weights costs where kernels are chosen, found by planning */
+    CascadeUse  cascade;    /* --cascade */
     bool        no_in_place, no_overlap, no_elision; /* --in-place=off, --overlap=off, --elision=off */
     int64_t     cascade_floor; /* bytes that every plan with cascades needs, found by planning once; 0: not known yet */
     const bool *copied; /* by Value.id: concatenations whose members are copied, not computed in place; NULL: none */

@@ -256,6 +256,11 @@ static PipelineBound bound_of(const Budget *g, int64_t bytes)
     return pipeline_bound(g->p, (int64_t)((double)bytes / fmin(g->loss, 1)), g->arena);
 }
 
+double budget_bound(const Budget *budget, int64_t bytes)
+{
+    return bound_of(budget, bytes).time;
+}
+
 /* Tries a layout with the blocks of `kept` kept (NULL: none), and with further blocks kept as long as they fit in
  * `bytes`. Blocks are kept in the order of `rank`, since at equal time a run that reads less is better. The layout
  * replaces *plan if its run takes less time, or the same time and reads less. */

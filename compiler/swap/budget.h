@@ -59,6 +59,9 @@ int64_t budget_least(const Budget *budget);
 /* Bytes in which all blocks are kept; more gain nothing. */
 int64_t budget_most(const Budget *budget);
 
+/* No plan in so many bytes takes less: nanoseconds. */
+double budget_bound(const Budget *budget, int64_t bytes);
+
 /* The best plan found for `bytes` of arena and kept blocks together. It was laid out in at.arena bytes with these
  * places and the same kept blocks, or fewer: blocks that fit the remaining bytes are kept, too, and only leave gaps.
  * Returns 0; 1: fewer bytes than budget_least, *plan is not set; -1: a layout failed. */

@@ -4,6 +4,10 @@
  *
  *     w [2 panels][24][32] of one step    ->   w.0 [24][32] for channels 0..31, w.1 [24][32] for channels 32..63
  *     y channels 0..63                         y channels 0..31, y channels 32..63 (windows of the same buffer)
+ *
+ * Where one panel is too large the slices are narrower, and each gathers its columns of the panel's rows:
+ *
+ *     w [2 panels][24][32]                ->   w.0 [24][16] for channels 0..15, w.1 [24][16] for channels 16..31, ...
  */
 #include "swap/slice.h"
 #include "kernels/record.h"
@@ -30,10 +34,17 @@ typedef struct Slicing {
     const Step *step;
     Cut         cut;
     int64_t    *moves; /* by operand: elements that it moves for each unit of the cut; 0: it stays */
+    bool       *taken; /* by operand: the record cuts its extents, too */
     int64_t     rows;  /* of weights that lie in rows `apart` elements from each other; 1: they are contiguous */
     int64_t     apart;
     int         weights; /* the operand whose weights lie in rows */
+    Panels      panels;  /* units 0: slices are of whole panels */
 } Slicing;
+
+/* Elements of a list: `rows` times `length`, `apart` from each other, from `from` on, and `margin` of zero. */
+typedef struct Gather {
+    int64_t from, length, apart, rows, margin;
+} Gather;
 
 /* ---------------------------------------------------------------------------------------------------------- weights */
 
@@ -67,20 +78,19 @@ static Buffer *add_buffer(Program *program, int like, int index)
     return &program->buffer[id];
 }
 
-/* Elements [lo, hi) of each of `rows` rows of the operand's weight, and `margin` elements of zero, become a weight that
- * the operand is all of. */
-static void take_weight(const Slicing *s, Operand *x, int64_t lo, int64_t hi, int64_t rows, int64_t margin, int index)
+/* What is gathered becomes a weight that the operand is all of. */
+static void take_weight(Program *program, Operand *x, Gather g, int index)
 {
     int64_t bytes = operand_bytes_per_element(x);
-    Rows   *r = arena_one(s->program->arena, Rows);
+    Rows   *r = arena_one(program->arena, Rows);
     Buffer *part;
 
-    *r = (Rows){{make_rows}, s->program->buffer[x->buffer], lo * bytes, (hi - lo) * bytes, s->apart * bytes, rows};
-    part = add_buffer(s->program, x->buffer, index);
-    part->size = r->bytes * rows + margin * bytes;
+    *r = (Rows){{make_rows}, program->buffer[x->buffer], g.from * bytes, g.length * bytes, g.apart * bytes, g.rows};
+    part = add_buffer(program, x->buffer, index);
+    part->size = r->bytes * g.rows + g.margin * bytes;
     part->value = NULL;
     part->packing = &r->base;
-    if (!r->of.packing && rows == 1) {
+    if (!r->of.packing && g.rows == 1) {
         part->packing = NULL;
         part->source = (const char *)r->of.source + r->from;
     }
@@ -132,7 +142,7 @@ static bool can_take(const Slicing *s, int k)
         (s->program->buffer[x->buffer].kind == BUFFER_IN &&
          s->program->in[s->program->buffer[x->buffer].port].type.kind == TYPE_OPTIONAL))
         return false;
-    if (!s->moves[k] || (is_list(x) && is_constant(s, x)))
+    if (!s->moves[k] || s->taken[k] || (is_list(x) && is_constant(s, x)))
         return true;
     return axis_of(s, x, s->moves[k]) >= 0;
 }
@@ -149,15 +159,21 @@ static Cut channel_cut(const Step *step)
     return (Cut){.units = 0};
 }
 
-/* Elements by which each operand moves for one unit. */
+/* Elements by which each operand moves for one unit, and whether its extents fall. */
 static void find_moves(Slicing *s)
 {
     Step moved = step_copy(s->program, s->step);
 
     s->step->kernel->record->cut.take(&moved, s->cut.axis, s->cut.grain, s->cut.units);
     s->moves = arena_array(s->program->arena, int64_t, s->step->noperand + 1);
-    for (int k = 0; k < s->step->noperand; k++)
-        s->moves[k] = (moved.operand[k].offset.max - s->step->operand[k].offset.max) / s->cut.grain;
+    s->taken = arena_array(s->program->arena, bool, s->step->noperand + 1);
+    for (int k = 0; k < s->step->noperand; k++) {
+        const Operand *x = &s->step->operand[k], *y = &moved.operand[k];
+
+        s->moves[k] = (y->offset.max - x->offset.max) / s->cut.grain;
+        for (int a = 0; a < x->rank; a++)
+            s->taken[k] |= y->dim[a].max != x->dim[a].max;
+    }
 }
 
 /* Winograd's weights lie in (m + 2)^2 rows, one for each frequency, whose outputs follow each other. */
@@ -175,21 +191,44 @@ static void find_rows(Slicing *s)
 
 /* ----------------------------------------------------------------------------------------------------------- slices */
 
-/* Takes the elements of units [lo, hi) from each row of a constant list. The last slice takes the rest of each row: a
- * panel may be wider than its units. It also takes the margin that kernels may read behind the last row. */
+/* Units [lo, hi) of one panel: of each of its rows the elements of these. */
+static Gather gather_columns(const Slicing *s, int k, int64_t lo, int64_t hi)
+{
+    const Panels *p = &s->panels;
+    int64_t       panel = lo / p->width * p->width, all = s->step->operand[k].dim[0].max;
+
+    return (Gather){.from = panel * s->moves[k] + (lo - panel) * p->lane,
+                    .length = int_round_up(hi - lo, p->even) * p->lane,
+                    .apart = int_round_up(int_min(p->units - panel, p->width), p->even) * p->lane,
+                    .rows = s->moves[k] / p->lane,
+                    .margin = hi == p->units ? all - int_round_up(hi, p->even) * s->moves[k] : 0};
+}
+
+/* The elements of units [lo, hi) from each row of a constant list. The last slice takes the rest of each row: a panel
+ * may be wider than its units. It also takes the margin that kernels may read behind the last row. */
+static Gather gather_units(const Slicing *s, int k, int64_t lo, int64_t hi)
+{
+    int64_t all = s->step->operand[k].dim[0].max, from = lo * s->moves[k];
+    bool    in_rows = s->rows > 1 && k == s->weights, is_last = hi == s->cut.units;
+    int64_t rows = in_rows ? s->rows : 1, length = in_rows ? s->apart : all;
+
+    return (Gather){.from = from,
+                    .length = (is_last ? length : hi * s->moves[k]) - from,
+                    .apart = s->apart,
+                    .rows = rows,
+                    .margin = is_last ? all - rows * length : 0};
+}
+
 static void take_list(const Slicing *s, Step *slice, int k, int64_t lo, int64_t hi, int index)
 {
     Operand *x = &slice->operand[k];
-    int64_t  all = s->step->operand[k].dim[0].max, first = s->step->operand[k].offset.max;
-    bool     in_rows = s->rows > 1 && k == s->weights, is_last = hi == s->cut.units;
-    int64_t  rows = in_rows ? s->rows : 1, length = in_rows ? s->apart : all;
-    int64_t  from = lo * s->moves[k], to = is_last ? length : hi * s->moves[k];
-    int64_t  margin = is_last ? all - rows * length : 0;
+    Gather   g = s->panels.units && k == s->weights ? gather_columns(s, k, lo, hi) : gather_units(s, k, lo, hi);
 
-    take_weight(s, x, first + from, first + to, rows, margin, index);
-    x->dim[0] = extent_const((to - from) * rows + margin);
-    if (in_rows)
-        *(Extent *)step_argument(slice, "apart")->ints = extent_const(to - from);
+    g.from += s->step->operand[k].offset.max;
+    take_weight(s->program, x, g, index);
+    x->dim[0] = extent_const(g.length * g.rows + g.margin);
+    if (s->rows > 1 && k == s->weights)
+        *(Extent *)step_argument(slice, "apart")->ints = extent_const(g.length);
 }
 
 static void take_operand(const Slicing *s, Step *slice, int k, int64_t lo, int64_t hi, int index)
@@ -209,7 +248,7 @@ static void take_operand(const Slicing *s, Step *slice, int k, int64_t lo, int64
     if (axis < 0)
         return;
     if (is_constant(s, x) && is_line(x, axis))
-        take_weight(s, x, first + lo * s->moves[k], first + hi * s->moves[k], 1, 0, index);
+        take_weight(s->program, x, (Gather){first + lo * s->moves[k], (hi - lo) * s->moves[k], 0, 1, 0}, index);
     x->dim[axis] = extent_const(hi - lo);
 }
 
@@ -223,15 +262,34 @@ static Step make_slice(const Slicing *s, int64_t lo, int64_t hi, int index)
     return slice;
 }
 
+/* Where one panel of weights has more than `limit` bytes: pieces of panels that have not, or of the fewest channels. */
+static void narrow_cut(Slicing *s, int64_t bytes, int64_t limit)
+{
+    enum { LEAST_CHANNELS = 4, CHANNELS = 1 };
+    KernelRecord const *record = s->step->kernel->record;
+    Panels              p = record->panels ? record->panels(s->step) : (Panels){.units = 0};
+    int64_t             grain = p.width;
+
+    if (!p.units || (double)bytes / (double)p.units * (double)grain <= (double)limit)
+        return;
+    while (grain % (2 * LEAST_CHANNELS) == 0 && (double)bytes / (double)p.units * (double)grain > (double)limit)
+        grain /= 2;
+    s->panels = p;
+    s->cut = (Cut){.axis = CHANNELS, .units = p.units, .grain = grain, .weights = true};
+}
+
 /* Into how many slices; below 2: it stays whole. */
-static int slices_of(Slicing *s, int64_t limit)
+static int slices_of(Slicing *s, SliceLimit limit)
 {
     int64_t bytes = program_constants_of(
         s->program, (Range){(int)(s->step - s->program->step), (int)(s->step - s->program->step) + 1});
+    int64_t grains;
 
-    if (bytes <= limit || !s->step->kernel->record->cut.offer)
+    if (bytes <= limit.limit || !s->step->kernel->record->cut.offer)
         return 0;
     s->cut = channel_cut(s->step);
+    if (limit.node)
+        narrow_cut(s, bytes, limit.limit);
     if (!s->cut.units)
         return 0;
     find_moves(s);
@@ -239,10 +297,11 @@ static int slices_of(Slicing *s, int64_t limit)
     for (int k = 0; k < s->step->noperand; k++)
         if (!can_take(s, k))
             return 0;
-    return (int)int_min(int_ceil_div(bytes, limit), int_ceil_div(s->cut.units, s->cut.grain));
+    grains = int_ceil_div(s->cut.units, s->cut.grain);
+    return (int)(s->panels.units ? grains : int_min(int_ceil_div(bytes, limit.limit), grains));
 }
 
-static Splice slice_step(Program *program, int index, int64_t limit)
+static Splice slice_step(Program *program, int index, SliceLimit limit)
 {
     Step    step = program->step[index];
     Slicing s = {.program = program, .step = &program->step[index]};
@@ -281,12 +340,12 @@ int64_t program_constants_of(const Program *program, Range range)
     return bytes;
 }
 
-static int64_t limit_of(const Step *step, int64_t limit, const Slices *slices)
+static SliceLimit limit_of(const Step *step, int64_t limit, const Slices *slices)
 {
     for (int i = slices->count; i-- > 0 && step->norigin;)
         if (slices->own[i].node == step->origin[0])
-            return slices->own[i].limit;
-    return limit;
+            return slices->own[i];
+    return (SliceLimit){NULL, limit};
 }
 
 void program_slice(Program *program, int64_t limit, const Slices *slices)

@@ -18,9 +18,10 @@ typedef struct Slices {
 } Slices;
 
 /* Cuts every outermost kernel step that reads more than `limit` bytes of constants (that of its first node, where
- * `slices` has one) into as few equal slices as are within it, or as fine as its kernel's record offers. Steps without
- * such a cut, those inside others and those whose places only the run knows stay whole. Before steps are cut into
- * parts for threads. */
+ * `slices` has one) into as few equal slices as are within it, or as fine as its kernel's record offers. Only where
+ * `slices` asks for it are panels of weights cut as well, since vectors are then used in part. Steps without such a
+ * cut, those inside others and those whose places only the run knows stay whole. Before steps are cut into parts for
+ * threads. */
 void program_slice(Program *program, int64_t limit, const Slices *slices);
 
 /* Bytes of constants that steps [range) read, each buffer once; text does not count. */

@@ -360,6 +360,8 @@ static int search(SwapSearch *s, Program **program, Plan *plan)
     BudgetPlan    chosen;
     int64_t       bytes = budget ? bytes_to_plan(s, budget) : -1;
 
+    if (bytes >= 0 && s->form->worth > 0 && budget_bound(budget, bytes) > s->form->worth)
+        return 1;
     if (bytes < 0 || budget_plan(budget, bytes, &chosen) != 0 || plan_places(s, &chosen, program, plan) < 0)
         return -1;
     plan->swap = describe(s, budget, &chosen, *program);

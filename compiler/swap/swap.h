@@ -16,6 +16,7 @@ typedef struct SwapForm {
     bool      curve;  /* the curve of time over memory is wanted */
     int64_t   fixed;  /* bytes of RAM beside the arena and the blocks that stay: for the curve */
     int64_t   budget; /* bytes of the arena and of the blocks that stay, together; -1: the curve's knee */
+    double    worth;  /* nanoseconds: a plan whose bound is above is of no use, and is not searched for; 0: any is */
 } SwapForm;
 
 /* The form that suits a loader: latency takes at most a third of the time of a slice. Example: at 2 bytes a nanosecond,
@@ -24,8 +25,8 @@ SwapForm swap_form_of(const Loader *loader);
 
 /* The plan of a program whose constants lie in blocks, and whose order, merges and tiles are decided by *plan: *program
  * becomes one with fetches, *plan its plan, with a Swap; both stay as they are where there is nothing to load. cost:
- * predicted nanoseconds of its steps. Where nothing fits into the budget the plan is that of fewest bytes. Returns 0,
- * or -1 with a message. */
+ * predicted nanoseconds of its steps. Where nothing fits into the budget the plan is that of fewest bytes. Returns 0;
+ * 1: of no use, both stay as they are; or -1 with a message. */
 int program_swap(Program **program, const PlanOptions *options, const SwapForm *form, const double *cost, Plan *plan,
                  Diag *diag);
 

@@ -1,8 +1,9 @@
-"""The same bits under every budget: check_budgets.py --occamyc=PROGRAM --work=FOLDER [--count=8] [--real=FOLDER] MODEL.onnx...
+"""The same bits under every budget: check_budgets.py --occamyc=PROGRAM --work=FOLDER [--count=8] [--most=BYTES] [--real=FOLDER] MODEL.onnx...
 
 Each network is built with its weights in the program, then with weights that are loaded while it runs, in budgets from the least that works to
 one in which all weights stay, and runs on the same inputs, stored or random, twice each: what a second run does with weights that stay is
-other than in the first. One byte less than the least is refused (exit 4). No budget takes more RAM than it has, and larger ones read no more.
+other than in the first. One byte less than the least is refused (exit 4). No budget takes more RAM than it has. With --most the least of no
+network is above so many bytes.
 """
 
 import argparse
@@ -38,11 +39,13 @@ def ram_of(tools, path, flags):
     return int(found[1])
 
 
-def budgets(tools, path, flags, count):
+def budgets(tools, path, flags, count, limit):
     """From the least that works to one in which everything stays, each the same part larger than the one before."""
     least, most = ram_of(tools, path, [*flags, "--max-ram=1"]), ram_of(tools, path, [*flags, "--max-ram=1000000000000"])
     if compile_only(tools, path, [*flags, f"--max-ram={least - 1}"])[0] != 4:
         raise host.Failure("wrong", f"{least} bytes are not the least")
+    if limit and least > limit:
+        raise host.Failure("wrong", f"the least budget is {least} bytes, wanted at most {limit}")
     steps = max(count - 1, 1)
     return sorted({round(least * (most / least) ** (i / steps)) for i in range(count)} | {least})
 
@@ -54,7 +57,7 @@ def check(tools, arguments, name, path, dims):
     fixed = [*dims, DIRECT]
     wanted = check_networks.answers(tools, os.path.join(arguments.work, name), path, model, sets, fixed)
     swap = [*fixed, "--weights=swap"]
-    for budget in budgets(tools, path, swap, arguments.count):
+    for budget in budgets(tools, path, swap, arguments.count, arguments.most):
         flags = [*swap, f"--max-ram={budget}"]
         if ram_of(tools, path, flags) > budget:
             raise host.Failure("wrong", f"{' '.join(flags)}: the plan takes more")
@@ -67,6 +70,7 @@ def main():
     networks.add_arguments(parser)
     parser.add_argument("--real", help="folder of real networks")
     parser.add_argument("--count", type=int, default=8, help="budgets for each network")
+    parser.add_argument("--most", type=int, help="bytes that the least budget may be, at most")
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
     arguments = parser.parse_args()
     tools = networks.toolchain(arguments)

@@ -257,8 +257,9 @@ static void choose_algorithm(Lower *lower, const Node *node, Conv *c)
         const void *weights = panels_source(lower, lower_constant(lower, node->in[1]));
         int64_t     most = winograd_within(lower->winograd_error, weights, c->inputs, c->outputs);
 
-        c->winograd = algorithm && algorithm->m <= most ? winograd_plan_of(&shape, algorithm->m)
-                                                        : winograd_plan(lower->winograd, lower->core, &shape, most);
+        c->winograd = algorithm && algorithm->m <= most
+                          ? winograd_plan_of(&shape, algorithm->m)
+                          : winograd_plan(lower->winograd, lower->core, &shape, most, lower->byte_price);
     }
 }
 

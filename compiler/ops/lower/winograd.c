@@ -68,18 +68,30 @@ double winograd_price(const Core *core, const ConvShape *shape, int64_t m)
     return winograd_memory(core, shape, (m ? (m + 2) * (m + 2) : 9) * (int64_t)sizeof(float));
 }
 
-WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most)
+/* What AUTO charges for the weights: memory, and loading them. */
+static double price_of(Winograd choice, const Core *core, const ConvShape *shape, int64_t m, double byte_price)
 {
-    double       price = choice == WINOGRAD_ON ? 0.0 : 1.0, time;
+    int64_t elements = (m ? (m + 2) * (m + 2) : 9) * shape->inputs * shape->outputs;
+
+    if (choice == WINOGRAD_ON)
+        return 0.0;
+    return winograd_price(core, shape, m) + byte_price * (double)elements * (double)sizeof(float);
+}
+
+WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most, double byte_price)
+{
+    double       time;
     WinogradPlan best = {0, 0};
 
     if (choice == WINOGRAD_OFF)
         return best;
-    time = cost_direct(core, shape, 0) + price * winograd_price(core, shape, 0);
+    time = cost_direct(core, shape, 0) + price_of(choice, core, shape, 0, byte_price);
     for (int64_t m = 2; m <= most; m += 2) {
         WinogradPlan plan = winograd_plan_of(shape, m);
-        double its = plan.m ? cost_winograd(core, shape, m, plan.group) + price * winograd_price(core, shape, m) : time;
+        double       its = time;
 
+        if (plan.m)
+            its = cost_winograd(core, shape, m, plan.group) + price_of(choice, core, shape, m, byte_price);
         if (its < time) {
             best = plan;
             time = its;

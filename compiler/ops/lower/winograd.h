@@ -23,8 +23,8 @@ double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t
 int64_t winograd_within(double limit, const void *data, int64_t inputs, int64_t outputs);
 
 /* The form that is predicted to be fastest, with tiles of at most `most`; m 0: the direct convolution is. Under AUTO
- * the larger weights count as time. */
-WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most);
+ * the larger weights count as time, `byte_price` nanoseconds a byte besides (Options.byte_price). */
+WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most, double byte_price);
 
 /* Whether map and channels are large enough for the transforms to save more than they cost. */
 bool winograd_pays(const ConvShape *shape);
@@ -45,7 +45,7 @@ Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t
 /* The form that is predicted to be fastest for 8-bit integers of type `dtype` with weights [outputs][inputs][3][3]. m
  * is 0 also where a sum may overflow the kernel. */
 WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
-                             const int8_t *weights);
+                             const int8_t *weights, double byte_price);
 
 /* The transformed weights, int16 [block of 32 outputs][(m + 2)^2][inputs / 2 rounded up][32][2]. */
 Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m,

@@ -71,7 +71,8 @@ static void choose_winograd(Lower *lower, const Node *node, Sum *s, const int8_t
     double    zero;
 
     if (!s->is_matmul && zero_is_known(lower, node, 3, &zero))
-        s->winograd = winograd_q_plan(lower->winograd, lower->core, &shape, node->in[0]->type.dtype, data);
+        s->winograd =
+            winograd_q_plan(lower->winograd, lower->core, &shape, node->in[0]->type.dtype, data, lower->byte_price);
 }
 
 static int place_panels(Lower *lower, const Node *node, Sum *s, const int8_t *data, PanelShape shape,

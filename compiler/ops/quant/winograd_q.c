@@ -48,11 +48,18 @@ static WinogradPlan plan_of(const ConvShape *shape, int64_t m, int64_t largest)
     return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
 }
 
-WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
-                             const int8_t *weights)
+/* What AUTO charges for the weights, of so many bytes for each filter: memory, and loading them. */
+static double price_of(Winograd choice, const Core *core, const ConvShape *shape, int64_t bytes, double byte_price)
 {
-    double       price = choice == WINOGRAD_ON ? 0.0 : 1.0;
-    double       time = cost_direct_q(core, shape) + price * winograd_memory(core, shape, 9);
+    if (choice == WINOGRAD_ON)
+        return 0.0;
+    return winograd_memory(core, shape, bytes) + byte_price * (double)(bytes * shape->inputs * shape->outputs);
+}
+
+WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
+                             const int8_t *weights, double byte_price)
+{
+    double       time = cost_direct_q(core, shape) + price_of(choice, core, shape, 9, byte_price);
     WinogradPlan best = {0, 0};
     int64_t      largest;
 
@@ -65,7 +72,7 @@ WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape 
 
         if (plan.m)
             its = cost_winograd_q(core, shape, m, plan.group) +
-                  price * winograd_memory(core, shape, 2 * (m + 2) * (m + 2));
+                  price_of(choice, core, shape, 2 * (m + 2) * (m + 2), byte_price);
         if (its < time) {
             best = plan;
             time = its;
