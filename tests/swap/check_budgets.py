@@ -2,25 +2,28 @@
 
 Each network is built with its weights in the program, then with weights that are loaded while it runs, in budgets from the least that works to
 one in which all weights stay, and runs on the same inputs, stored or random, twice each: what a second run does with weights that stay is
-other than in the first. One byte less than the least is refused (exit 4). No budget takes more RAM than it has. With --most the least of no
-network is above so many bytes.
+other than in the first. One byte less than the least is refused (exit 4). No budget takes more RAM than it has, the largest reads
+nothing, and every report is what its schema says. With --most no least is above so many bytes.
 """
 
 import argparse
+import json
 import os
 import re
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [os.path.join(HERE, "..", "tools"), os.path.join(HERE, "..", "plans")]
+sys.path[:0] = [os.path.join(HERE, "..", folder) for folder in ("tools", "plans", "emit")]
 
 import onnx
 
 import check_networks
+import check_report
 import host
 import networks
 
 DIRECT = "--winograd=off" # its kernels are chosen by the budget, and give other bits
+SCHEMA = os.path.join(HERE, "..", "..", "schemas", "report.schema.json")
 REFUSED = re.compile(r"--max-ram: found (\d+) bytes")
 SUMMARY = re.compile(r"^RAM +(\d+) bytes")
 
@@ -37,6 +40,19 @@ def ram_of(tools, path, flags):
     if status not in (0, 4) or not found:
         raise host.Failure("crash", f"{' '.join(flags)}: exit {status}: {host.last_line(text)}")
     return int(found[1])
+
+
+def report_of(tools, path, flags, file):
+    """The report of a plan, after it was held against its schema and its loads against what can be."""
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    status, text = compile_only(tools, path, [*flags, f"--report={file}"])
+    if status:
+        raise host.Failure("crash", f"{' '.join(flags)}: exit {status}: {host.last_line(text)}")
+    with open(file) as report, open(SCHEMA) as schema:
+        report, schema = json.load(report), json.load(schema)
+    for complaint in [*check_report.complaints(report, schema, schema), *check_report.loads(report)]:
+        raise host.Failure("wrong", f"{' '.join(flags)}: the report: {complaint}")
+    return report
 
 
 def budgets(tools, path, flags, count, limit):
@@ -61,8 +77,12 @@ def check(tools, arguments, name, path, dims):
         flags = [*swap, f"--max-ram={budget}"]
         if ram_of(tools, path, flags) > budget:
             raise host.Failure("wrong", f"{' '.join(flags)}: the plan takes more")
+        swapped = report_of(tools, path, flags, os.path.join(arguments.work, name, "report.json"))["memory"].get("swap")
+        read = swapped["read"] + swapped["row_bytes"] if swapped else 0
         if check_networks.answers(tools, os.path.join(arguments.work, name), path, model, sets, flags) != wanted:
             raise host.Failure("wrong", f"{' '.join(flags)} gives other bits than weights in the program")
+    if read:
+        raise host.Failure("wrong", f"in {budget} bytes all weights have room, and a run reads {read}")
 
 
 def main():
