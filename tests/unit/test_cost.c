@@ -105,23 +105,23 @@ static void bytes_are_transformed_where_their_sums_fit(void **state)
     for (int i = 0; i < 4; i++) {
         ConvShape s = square(side[i][0], side[i][1], 3);
 
-        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_U8, weights).m, side[i][2]);
-        assert_int_equal(winograd_q_plan(WINOGRAD_OFF, core, &s, DTYPE_U8, weights).m, 0);
-        assert_int_equal(winograd_q_plan(WINOGRAD_ON, core_find("armv8"), &s, DTYPE_U8, weights).m, 0);
+        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_U8, weights, 0).m, side[i][2]);
+        assert_int_equal(winograd_q_plan(WINOGRAD_OFF, core, &s, DTYPE_U8, weights, 0).m, 0);
+        assert_int_equal(winograd_q_plan(WINOGRAD_ON, core_find("armv8"), &s, DTYPE_U8, weights, 0).m, 0);
     }
     /* Four products of bytes at once leave less to save: seven times the weights do not pay. */
     for (int i = 0; i < 4; i += 3) {
         ConvShape s = square(side[i][0], side[i][1], 3);
 
-        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core_find("x86-64-v4-vnni"), &s, DTYPE_U8, weights).m,
+        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core_find("x86-64-v4-vnni"), &s, DTYPE_U8, weights, 0).m,
                          i ? 0 : 4);
     }
     for (int i = 0; i < 2; i++) { /* 9 * 128 inputs of 255 times the weight, against 2^25 */
         ConvShape s = square(128, 28, 3);
 
         memset(weights, i ? 115 : 114, 128 * 128 * 9);
-        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_U8, weights).m, i ? 2 : 4);
-        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_I8, weights).m, 4);
+        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_U8, weights, 0).m, i ? 2 : 4);
+        assert_int_equal(winograd_q_plan(WINOGRAD_AUTO, core, &s, DTYPE_I8, weights, 0).m, 4);
     }
 }
 
