@@ -85,6 +85,9 @@ static int check_target(const Options *options, Diag *diag)
     if (options->output && strcmp(options->output, "-") && !target_writes(target, options->output))
         return diag_usage(diag, "option -o: found '%s', wanted a file name that ends in %s, or -", options->output,
                           target->printer->extension);
+    if (options->io_device && target->language != LANGUAGE_DEVICE)
+        return diag_usage(diag, "option --io: found 'device' with --target=%s, wanted a target with a device",
+                          target->name);
     if ((options->cc || options->tune || options->verify) && target->printer != &c_printer)
         return diag_usage(diag, "found %s with --target=%s, wanted a target of C, which can be built and run here",
                           options->cc     ? "--cc"
@@ -102,6 +105,7 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
     int        failures = 0;
 
     *options = (Options){.max_ram = -1,
+                         .device_memory = -1,
                          .max_flash = -1,
                          .max_stack = -1,
                          .winograd_error = WINOGRAD_ERROR,

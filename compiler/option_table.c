@@ -138,8 +138,17 @@ CHOICE_OPTION(in_place, no_in_place, "auto", "off")
 CHOICE_OPTION(overlap, no_overlap, "auto", "off")
 CHOICE_OPTION(elision, no_elision, "auto", "off")
 CHOICE_OPTION(graph, no_graph, "auto", "off")
-CHOICE_OPTION(io, plan.io_arena, "caller", "arena")
 CHOICE_OPTION(order, plan.reorder, "model", "auto")
+
+static int set_io(WordReader *reader, const OptionRow *row, const char *value)
+{
+    static const char *const word[] = {"caller", "arena", "device", NULL};
+    int                      which = find_word(reader, row, value, word);
+
+    reader->options->plan.io_arena = which == 1;
+    reader->options->io_device = which == 2;
+    return which < 0 ? -1 : 0;
+}
 
 static int set_dump(WordReader *reader, const OptionRow *row, const char *value)
 {
@@ -241,6 +250,11 @@ static int set_load_rate(WordReader *reader, const OptionRow *row, const char *v
             "as 20M:300us:512");
     reader->options->loader = loader;
     return 0;
+}
+
+static int set_device_memory(WordReader *reader, const OptionRow *row, const char *value)
+{
+    return read_size(reader, row, value, &reader->options->device_memory);
 }
 
 static int set_max_flash(WordReader *reader, const OptionRow *row, const char *value)
@@ -387,8 +401,9 @@ const OptionRow option_rows[] = {
     {"--queues", "N", false, true, set_queues,
      "run independent branches at the same time, on N queues of steps (2, say) that your parallel_for or "
      "runtime/pool.h runs as N tasks; order and waits are decided at compile time; not with --threads"},
-    {"--io", "caller|arena", false, true, set_io,
-     "inputs and outputs stay with the caller (default) or are planned into the arena"},
+    {"--io", "caller|arena|device", false, true, set_io,
+     "inputs and outputs stay with the caller (default), are planned into the arena, or, with --target=cuda, lie in "
+     "the device's memory"},
     {"--region", "NAME:SIZE[:ALIGN]", false, true, set_region,
      "split the arena over several memories; repeated, fast to slow: the first serves the most bytes that steps read "
      "and write"},
@@ -428,6 +443,8 @@ const OptionRow option_rows[] = {
      "name the step at the arena's peak, the tensors live there, and what each remedy would save"},
     {"--max-ram", "SIZE", false, false, set_max_ram,
      "fail with status 4 when arena, state, inputs, outputs and stack need more"},
+    {"--device-memory", "SIZE", false, false, set_device_memory,
+     "with --target=cuda: fail with status 4 when constants, tensors and scratch need more of the device's memory"},
     {"--max-flash", "SIZE", false, false, set_max_flash,
      "fail with status 4 when weights and code need more (needs --cc)"},
     {"--max-stack", "SIZE", false, false, set_max_stack,

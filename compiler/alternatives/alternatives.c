@@ -40,7 +40,7 @@ static int split_for_device(const Lowering *lowering, Program *program)
             program_apply_order(program, &order);
     }
     program_find_homes(program, options->placing);
-    program_add_copies(program, options->plan.io_arena);
+    program_add_copies(program, options->plan.io_arena, options->io_device);
     program_gather_staging(program);
     return 0;
 }

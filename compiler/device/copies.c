@@ -1,11 +1,12 @@
 /* copies.c - the memory of each buffer, and the copies between memories.
  *
- * A buffer that steps of one side touch lies in that side's memory. One that both touch exists twice, on the device and
- * in pinned memory of the host. A tensor of the caller that the device touches has a third place between the two, since
- * a stream copies from and to pinned memory only. Data flow over the steps finds where a side needs what only the other
- * has: by buffer, one bit for each side, "what was written is here too"; where paths join, what holds on all of them.
- * A reader that lacks it gets a copy in front; in front of a loop, if the loop writes the buffer on the reader's side
- * only. What nobody has written yet is valid everywhere. */
+ * A buffer that steps of one side touch lies in that side's memory. One that both touch exists twice, on the device
+ * and in pinned memory of the host. A tensor of the caller that the device touches has a third place between the
+ * two, since a stream copies from and to pinned memory only, unless it lies on the device itself (--io=device). Data
+ * flow over the steps finds where a side needs what only the other has: by buffer, one bit for each side, "what was
+ * written is here too"; where paths join, what holds on all of them. A reader that lacks it gets a copy in front; in
+ * front of a loop, if the loop writes the buffer on the reader's side only. What nobody has written yet is valid
+ * everywhere. */
 #include "device/device.h"
 
 #include "program/flow.h"
@@ -21,6 +22,7 @@ enum { ON_DEVICE = 1, ON_HOST = 2, ON_BOTH = 3 };
 typedef struct Copies {
     Program       *program;
     int            io_arena;
+    bool           io_device;
     int            count;                  /* buffers before any were added */
     unsigned char *used;                   /* by buffer: sides that touch it */
     bool          *whole;                  /* by buffer: every write replaces all that was there */
@@ -38,7 +40,16 @@ static int side_of(const Step *step)
     return step_on_device(step) ? ON_DEVICE : ON_HOST;
 }
 
-/* The caller's memory, or the program's state: places that the plan does not decide. */
+/* A tensor of the caller that lies in the device's memory. */
+static bool is_caller_on_device(const Copies *c, const Buffer *b)
+{
+    const Program *p = c->program;
+    const Port    *port = b->kind == BUFFER_IN ? &p->in[b->port] : b->kind == BUFFER_OUT ? &p->out[b->port] : NULL;
+
+    return c->io_device && port && port->type.kind == TYPE_TENSOR && port->type.dtype != DTYPE_TEXT;
+}
+
+/* The caller's memory, or the program's state: places of the host that the plan does not decide. */
 static bool is_of_caller(const Copies *c, const Buffer *b)
 {
     return b->kind == BUFFER_STATE || (!c->io_arena && (b->kind == BUFFER_IN || b->kind == BUFFER_OUT));
@@ -86,8 +97,9 @@ static int add_buffer(Copies *c, const Buffer *like, const char *where, int memo
 static void place_alone(Copies *c, int id)
 {
     Buffer *b = &c->program->buffer[id];
+    bool    device = c->used[id] & ON_DEVICE || is_caller_on_device(c, b);
 
-    b->regions = 1u << (c->used[id] & ON_DEVICE ? MEMORY_DEVICE : MEMORY_HOST);
+    b->regions = 1u << (device ? MEMORY_DEVICE : MEMORY_HOST);
 }
 
 /* A buffer that exists twice. */
@@ -96,7 +108,7 @@ static void place_twice(Copies *c, int id)
     const Buffer like = c->program->buffer[id];
 
     c->track[c->ntrack++] = id;
-    if (like.kind == BUFFER_ACT) {
+    if (like.kind == BUFFER_ACT || is_caller_on_device(c, &like)) {
         c->program->buffer[id].regions = 1u << MEMORY_DEVICE;
         c->host[id] = add_buffer(c, &like, "host", MEMORY_PINNED);
         return;
@@ -113,6 +125,15 @@ static bool is_port(const Buffer *b)
     return b->kind == BUFFER_IN || b->kind == BUFFER_OUT || b->kind == BUFFER_STATE;
 }
 
+static bool exists_twice(const Copies *c, int id)
+{
+    const Buffer *b = &c->program->buffer[id];
+
+    if (is_caller_on_device(c, b))
+        return c->used[id] & ON_HOST;
+    return c->used[id] == ON_BOTH || (c->used[id] & ON_DEVICE && is_port(b));
+}
+
 static void find_places(Copies *c)
 {
     Program *p = c->program;
@@ -126,7 +147,7 @@ static void find_places(Copies *c)
         c->pinned[b] = -1;
         if (p->buffer[b].kind == BUFFER_WEIGHT)
             continue;
-        if (c->used[b] == ON_BOTH || (c->used[b] & ON_DEVICE && is_port(&p->buffer[b])))
+        if (exists_twice(c, b))
             place_twice(c, b);
         else
             place_alone(c, b);
@@ -216,9 +237,9 @@ static void solve_track(Copies *c, int track, const Flow *flow)
 {
     const Program *p = c->program;
     const Buffer  *b = &p->buffer[c->track[track]];
-    bool           changed = true;
+    bool           given = b->kind == BUFFER_IN || b->kind == BUFFER_STATE, changed = true;
 
-    join_paths(c, -1, 0, track, b->kind == BUFFER_IN || b->kind == BUFFER_STATE ? ON_HOST : ON_BOTH);
+    join_paths(c, -1, 0, track, !given ? ON_BOTH : is_caller_on_device(c, b) ? ON_DEVICE : ON_HOST);
     while (changed) {
         changed = false;
         for (int s = 0; s < p->nstep; s++)
@@ -313,9 +334,11 @@ static void list_copies(Copies *c, int at)
         unsigned char in = c->in[(int64_t)at * c->ntrack + t], outside = c->outside[(int64_t)at * c->ntrack + t];
 
         if (at == p->nstep) {
+            int side = is_caller_on_device(c, &p->buffer[b]) ? ON_DEVICE : ON_HOST;
+
             if ((p->buffer[b].kind == BUFFER_OUT || p->buffer[b].kind == BUFFER_STATE || p->buffer[b].escapes) &&
-                !(in & ON_HOST))
-                copy_to(c, at, b, ON_HOST);
+                !(in & side))
+                copy_to(c, at, b, side);
             continue;
         }
         for (int side = ON_DEVICE; side <= ON_HOST; side++)
@@ -411,9 +434,9 @@ static bool mend_torn(Copies *c)
     return mended;
 }
 
-void program_add_copies(Program *program, int io_arena)
+void program_add_copies(Program *program, int io_arena, bool io_device)
 {
-    Copies c = {.program = program, .io_arena = io_arena, .count = program->nbuffer};
+    Copies c = {.program = program, .io_arena = io_arena, .io_device = io_device, .count = program->nbuffer};
 
     do {
         program->nbuffer = c.count;

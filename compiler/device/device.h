@@ -30,7 +30,7 @@ void program_find_homes(Program *program, Placing placing);
 
 /* Gives every buffer its memory: what steps of both sides touch exists twice, and steps copy it where one side needs
  * what the other has written (copies.c). Constants that the device reads become one BUFFER_RESIDENT. */
-void program_add_copies(Program *program, int io_arena);
+void program_add_copies(Program *program, int io_arena, bool io_device);
 
 /* Decides before which steps the host waits for the device (waits.c). */
 void program_find_host_waits(Program *program);

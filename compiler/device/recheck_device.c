@@ -143,6 +143,16 @@ static int check_stream(const DeviceRecheck *r)
     return 0;
 }
 
+/* Whether a buffer's address is the same in each run: on the device or in pinned memory, and not the caller's. */
+static bool is_of_plan(const Program *p, int buffer)
+{
+    const Buffer *b = buffer < 0 ? NULL : &p->buffer[buffer];
+
+    if (!b)
+        return true;
+    return buffer_memory(p, buffer) <= MEMORY_PINNED && b->kind != BUFFER_IN && b->kind != BUFFER_OUT;
+}
+
 /* Every run launches the same graph: nothing in it may depend on the run, or be the host's. */
 static int check_graph(const DeviceRecheck *r)
 {
@@ -154,8 +164,7 @@ static int check_graph(const DeviceRecheck *r)
         if (p->dims >= 0 || step->waits || (!step_on_device(step) && !step_is_transfer(p, step)))
             return complain(r, s, "is in a graph, which cannot hold it");
         for (int k = 0; k < step->noperand; k++)
-            if (step->operand[k].buffer >= 0 && buffer_memory(p, step->operand[k].buffer) != MEMORY_DEVICE &&
-                buffer_memory(p, step->operand[k].buffer) != MEMORY_PINNED)
+            if (!is_of_plan(p, step->operand[k].buffer))
                 return complain(r, s, "is in a graph, which would keep an address of the caller's");
     }
     for (int s = 0; s < p->nstep && p->graph.begin < p->graph.end; s++)

@@ -58,6 +58,20 @@ static void put_null_checks(Emit *emit, Text *text)
     text_put(text, ")\n        return OCC_ENULL;\n");
 }
 
+/* Checks that the caller's tensors on the device are aligned as kernels there need. */
+static void put_port_alignment(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    for (int i = 0; i < p->nin + p->nout; i++) {
+        const Port *port = i < p->nin ? &p->in[i] : &p->out[i - p->nin];
+
+        if (emit_port_on_device(emit, port))
+            text_printf(text, "    if ((uintptr_t)%s->%s %% %d)\n        return OCC_EALIGN;\n",
+                        i < p->nin ? "in" : "out", port->name, PORT_ALIGN);
+    }
+}
+
 void c_check_function(Emit *emit, Text *text)
 {
     text_printf(text,
@@ -75,6 +89,7 @@ void c_check_function(Emit *emit, Text *text)
     if (emit->plan->state_bytes)
         text_printf(text, "    if ((uintptr_t)memory->state %% %s_STATE_ALIGN)\n        return OCC_EALIGN;\n",
                     emit->upper);
+    put_port_alignment(emit, text);
     for (int i = 0; i < emit->nin_extent; i++) {
         const Expr *e = &emit->model->expr[emit->in_extent[i].expr];
         text_printf(text, "    if (in->%s < %lld || in->%s > %lld)\n        return OCC_EEXTENT;\n",

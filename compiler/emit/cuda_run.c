@@ -247,7 +247,7 @@ static void put_prepare(Emit *emit, Text *text)
              "static int @_prepare(const @_memory *memory)\n{\n    int count = 0;\n");
     if (uploads.size)
         text_printf(text, "    unsigned char *device;\n%s", file ? "    const unsigned char *weights;\n" : "");
-    text_put(text, "\n");
+    text_put(text, "\n    (void)memory;\n");
     put_memory_checks(emit, text);
     text_put(text, "    if (cudaGetDeviceCount(&count) || count < 1)\n        return OCC_EDEVICE;\n");
     if (emit->nlauncher)

@@ -6,6 +6,9 @@
 #include "emit/printer.h"
 #include "emit/target.h"
 
+/* Bytes to which the caller's tensors on a device are aligned: kernels move four floats at once. */
+enum { PORT_ALIGN = 16 };
+
 /* A run-time extent that the caller passes in or receives: a member of the inputs or outputs. */
 typedef struct Member {
     int         expr; /* Model.expr index */
@@ -91,6 +94,7 @@ const char   *emit_ctype(DType dtype);                             /* of one sto
 const char   *emit_stem(Arena *arena, const char *path);           /* the last part of a path */
 const char   *emit_header_stem(const Emit *emit);                  /* the header's file name without ".h" */
 bool          emit_port_is_caller(const Emit *emit, const Port *port); /* a member of the inputs or outputs */
+bool          emit_port_on_device(const Emit *emit, const Port *port); /* that member is a pointer of the device */
 const Member *emit_in_extent(const Emit *emit, int expr);              /* NULL: the caller does not pass it */
 
 bool        emit_in_regions(const Emit *emit);                /* the arena lies in several memories */

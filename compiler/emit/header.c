@@ -142,7 +142,8 @@ static void put_member(Emit *emit, Text *text, const Port *port, bool constant)
                 *remark ? " " : "", remark);
     if (strcmp(port->name, port->value->name))
         text_printf(text, ", '%s'", text_comment(emit->arena, port->value->name));
-    text_printf(text, "%s */\n", keys_remark(emit, port, constant));
+    text_printf(text, "%s%s */\n", keys_remark(emit, port, constant),
+                emit_port_on_device(emit, port) ? ", on the device" : "");
 }
 
 static void put_extents(Emit *emit, Text *text, const Member *member, int count, const Port *port)
@@ -393,6 +394,11 @@ void emit_header(Emit *emit, Text *text)
     put_memory(emit, text);
     put_nested_types(emit, text);
     put_all_keys(emit, text);
+    if (emit->emission->options->io_device)
+        text_printf(text,
+                    "/* Tensors on the device are aligned to %d bytes. What writes the inputs must be done, or in the "
+                    "memory's stream. */\n",
+                    PORT_ALIGN);
     text_put(text, "/* Left unchanged; must not overlap the arena. */\n");
     put_struct(emit, text, true);
     text_put(text, "/* Must not overlap each other, the inputs or the arena. */\n");

@@ -122,15 +122,41 @@ static void put_check_weights(Emit *emit, Text *text)
                     emit->name, emit->name);
 }
 
+/* A run; with --io=device on copies of the tensors there (host_device.h). */
+static void put_device_run(Emit *emit, Text *text)
+{
+    bool there = emit->emission->options->io_device;
+
+    if (there)
+        text_put(text, "static int host_send(const void *in, void *there, void *back);\n"
+                       "static int host_fetch(void *back, void *out, size_t size);\n\n");
+    text_put(text, "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n"
+                   "    int status = host_cuda.stream ? 0 : host_open(blocks);\n");
+    if (!there) {
+        text_printf(
+            text,
+            "\n    return status ? status : %s_run(&host_memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n",
+            emit->name, emit->name, emit->name);
+        return;
+    }
+    text_printf(text,
+                "    %s_inputs  there = *(const %s_inputs *)in;\n    %s_outputs back = *(%s_outputs *)out;\n\n"
+                "    if (!status)\n        status = host_send(in, &there, &back);\n"
+                "    if (!status)\n        status = %s_run(&host_memory, &there, &back);\n"
+                "    return status ? status : host_fetch(&back, out, sizeof back);\n}\n\n",
+                emit->name, emit->name, emit->name, emit->name, emit->name);
+}
+
 /* The memory of a program for a device, of which the host program gives the host's arena. What is taken at the first
  * run is given back at the end. */
 static void put_device_calls(Emit *emit, Text *text)
 {
     bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
+    bool there = emit->emission->options->io_device;
 
     text_printf(text,
-                "static occ_cuda host_cuda;\nstatic %s_context host_context;\nstatic %s_memory host_memory;\n\n"
-                "static void host_close(void)\n{\n    %s_close(&host_memory);\n    occ_cuda_give(&host_cuda);\n}\n\n"
+                "static occ_cuda host_cuda;\nstatic %s_context host_context;\nstatic %s_memory host_memory;\n%s\n"
+                "static void host_close(void)\n{\n    %s_close(&host_memory);\n%s    occ_cuda_give(&host_cuda);\n}\n\n"
                 "static int host_open(const HostBlocks *blocks)\n{\n"
                 "    int status = occ_cuda_take(&host_cuda, %s_DEVICE_SIZE, %s_PINNED_SIZE);\n\n"
                 "    if (status)\n        return status;\n"
@@ -138,15 +164,12 @@ static void put_device_calls(Emit *emit, Text *text)
                 "    host_memory.device = host_cuda.device;\n    host_memory.pinned = host_cuda.pinned;\n"
                 "    host_memory.stream = host_cuda.stream;\n    host_memory.arena = blocks->arena[0];\n"
                 "    host_memory.context = &host_context;\n",
-                emit->name, emit->name, emit->name, emit->upper, emit->upper);
+                emit->name, emit->name, there ? "static void *host_tensors; /* on the device */\n" : "", emit->name,
+                there ? "    (void)cudaFree(host_tensors);\n" : "", emit->upper, emit->upper);
     text_put(text, file ? "    host_memory.weights = blocks->weights;\n" : "");
     text_put(text, emit->plan->state_bytes ? "    host_memory.state = blocks->state;\n" : "");
-    text_printf(text,
-                "    return %s_open(&host_memory);\n}\n\n"
-                "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n"
-                "    int status = host_cuda.stream ? 0 : host_open(blocks);\n\n"
-                "    return status ? status : %s_run(&host_memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n",
-                emit->name, emit->name, emit->name, emit->name);
+    text_printf(text, "    return %s_open(&host_memory);\n}\n\n", emit->name);
+    put_device_run(emit, text);
     put_check_weights(emit, text);
 }
 
@@ -268,7 +291,8 @@ void emit_host(Emit *emit, Text *text)
         text_put(text, "#define HOST_SWAP\n\n");
     for (int i = 0; i < template_nfile; i++) {
         if (strncmp(template_file[i].name, "host", 4) ||
-            (!emit->plan->swap && !strcmp(template_file[i].name, "host_swap.h")))
+            (!emit->plan->swap && !strcmp(template_file[i].name, "host_swap.h")) ||
+            (!emit->emission->options->io_device && !strcmp(template_file[i].name, "host_device.h")))
             continue;
         put_file(text, template_file[i].text);
         if (strcmp(template_file[i].name, "host.h"))

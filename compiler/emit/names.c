@@ -38,6 +38,12 @@ bool emit_port_is_caller(const Emit *emit, const Port *port)
     return kind == BUFFER_IN || kind == BUFFER_OUT;
 }
 
+bool emit_port_on_device(const Emit *emit, const Port *port)
+{
+    return emit->emission->options->io_device && emit_port_is_caller(emit, port) && port->type.kind == TYPE_TENSOR &&
+           port->type.dtype != DTYPE_TEXT;
+}
+
 const Member *emit_in_extent(const Emit *emit, int expr)
 {
     for (int i = 0; i < emit->nin_extent; i++)

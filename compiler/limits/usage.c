@@ -138,33 +138,45 @@ static void tell_core(const Emission *e, int64_t in_use, Text *lines)
     text_put(lines, "\n");
 }
 
-static void tell_peak(const Emission *e, Text *lines)
+int64_t usage_tell_alive(const Emission *e, int share, int step, Text *lines)
 {
     enum { MOST = 12 };
     const Program *program = e->program;
-    const int64_t *in_use;
-    int64_t        sum = 0;
-    int            step, count = 0;
     Alive         *alive = arena_array(e->diag->arena, Alive, program->nbuffer + 1);
+    int64_t        sum = 0;
+    int            count = 0;
 
-    if (!program->nstep)
-        return;
-    in_use = report_in_use(e, &step);
     for (int b = 0; b < program->nbuffer; b++)
-        if (e->plan->offset[b] >= 0 && buffer_live_bytes(&program->buffer[b], step) > 0) {
+        if (e->plan->offset[b] >= 0 && (share < 0 || e->plan->region[b] == share) &&
+            buffer_live_bytes(&program->buffer[b], step) > 0) {
             alive[count] = (Alive){&program->buffer[b], buffer_live_bytes(&program->buffer[b], step)};
             sum += alive[count++].bytes;
         }
     qsort(alive, (size_t)count, sizeof *alive, compare_alive);
-    text_printf(lines, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all", step,
-                usage_step_name(e->diag->arena, program, step), in_use[step]);
-    if (sum > in_use[step])
-        text_printf(lines, " (%" PRId64 " of them shared by a result that follows its input)", sum - in_use[step]);
-    text_put(lines, ":\n");
     for (int i = 0; i < count && i < MOST; i++)
         tell_alive(e, &alive[i], step, lines);
     if (count > MOST)
         text_printf(lines, "  and %d smaller ones\n", count - MOST);
+    return sum;
+}
+
+static void tell_peak(const Emission *e, Text *lines)
+{
+    const Program *program = e->program;
+    Text           alive = text_new(e->diag->arena);
+    const int64_t *in_use;
+    int64_t        sum;
+    int            step;
+
+    if (!program->nstep)
+        return;
+    in_use = report_in_use(e, &step);
+    sum = usage_tell_alive(e, -1, step, &alive);
+    text_printf(lines, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all", step,
+                usage_step_name(e->diag->arena, program, step), in_use[step]);
+    if (sum > in_use[step])
+        text_printf(lines, " (%" PRId64 " of them shared by a result that follows its input)", sum - in_use[step]);
+    text_printf(lines, ":\n%s", alive.size ? alive.data : "");
     tell_core(e, in_use[step], lines);
 }
 
@@ -423,6 +435,7 @@ int usage_check(const Usage *usage, const Emission *emission, const Remedy *reme
 {
     int failed = check_ram(usage, emission, remedy);
 
+    failed |= device_limit_check(emission);
     failed |= check_regions(usage, emission, remedy);
     failed |= check_flash(usage, emission);
     failed |= check_stack(usage, emission);

@@ -46,6 +46,14 @@ void usage_tell_stalls(const Emission *emission, Text *lines);
 /* Reports the same lines as messages. */
 void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
+/* Appends the buffers that are alive in a step, the largest first, of one of the plan's memories (-1: of all). Returns
+ * the sum of their bytes. */
+int64_t usage_tell_alive(const Emission *emission, int share, int step, Text *lines);
+
+/* device_limit.c: --device-memory. Returns 0, or -1 with messages. Constants are in the device's memory for the whole
+ * run. */
+int device_limit_check(const Emission *emission);
+
 /* The nodes of a step: "Conv 'conv1' + Relu 'relu1'"; a step without a node is a copy or a counter. */
 const char *usage_step_name(Arena *arena, const Program *program, int step);
 

@@ -35,11 +35,13 @@ typedef struct Options {
     int                   part_time; /* --part-time: microseconds of work in a part, at least */
     const char *const    *state;     /* --state=OUT:IN, in the order given */
     int                   nstate;
-    PlanOptions           plan;         /* --planner, --order, --time-limit, --io */
-    Placing               placing;      /* --place */
-    bool                  no_graph;     /* --graph=off */
-    const char           *gpu;          /* --gpu; NULL: no device in particular */
-    bool                  explain_peak; /* --explain-peak */
+    PlanOptions           plan;          /* --planner, --order, --time-limit, --io */
+    Placing               placing;       /* --place */
+    bool                  no_graph;      /* --graph=off */
+    bool                  io_device;     /* --io=device */
+    int64_t               device_memory; /* --device-memory; -1: no limit */
+    const char           *gpu;           /* --gpu; NULL: no device in particular */
+    bool                  explain_peak;  /* --explain-peak */
     int64_t               max_ram, max_flash, max_stack;
     Loader                loader;              /* --load-rate; rate 0: the target's */
     const char           *cc;                  /* --cc: the target's compiler */

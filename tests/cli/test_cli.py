@@ -44,7 +44,7 @@ class Cli(unittest.TestCase):
         text = self.run_it("--help").stdout
         for option in ("-o --name --target --dim --weights --threads --part-time --queues --io --region --state --code --planner --order --time-limit --cascade --winograd --winograd-error "
                        "--in-place --overlap --elision "
-                       "--explain-peak --max-ram --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
+                       "--explain-peak --max-ram --device-memory --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
                        "--version --help").split():
             self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
         self.assertIn("70 a bug", text)
@@ -231,6 +231,15 @@ class Cli(unittest.TestCase):
         self.assertRegex(done.stderr, r"\d+ bytes: '\w+', made by step \d+")
         self.assertIn("remedy:", done.stderr)
         self.run_it("small.onnx", "--max-ram=1M")
+
+    def test_device_memory_is_status_4_with_the_least_that_works(self):
+        done = self.fails(4, "--device-memory: found", "small.onnx", "--target=cuda", "--device-memory=64")
+        self.assertRegex(done.stderr, r"most of it is in use in step \d+, .*; alive there:")
+        self.assertRegex(done.stderr, r"\d+ bytes: '\w+', made by step \d+")
+        least = int(re.search(r"remedy: --device-memory=(\d+) is the least", done.stderr)[1])
+        self.run_it("small.onnx", "--target=cuda", "--device-memory=%d" % least)
+        self.fails(4, "--device-memory: found", "small.onnx", "--target=cuda", "--device-memory=%d" % (least - 1))
+        self.run_it("small.onnx", "--device-memory=64")                         # other targets have no device
 
     def test_kernels_with_scratch_give_way_to_max_ram(self):
         with_scratch = self.run_it("convolution.onnx").stdout

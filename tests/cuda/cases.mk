@@ -14,6 +14,15 @@ check-cuda-cases: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM
 	  $(CUDA_CASES:%=$(BUILD)/cases/%) $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%)
 	$(PYTHON) tests/cuda/check_stays.py --occamyc=$< $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%)
 
+# Tensors of the caller on the device: all there, some or none (lists, text) in the host's memory, found extents, branches.
+CUDA_IO := test_add test_gather_0 test_identity test_identity_sequence test_nonzero_example test_range_int32_type_negative_delta \
+           test_loop11 test_if test_unique_sorted_without_axis test_dropout_default_mask test_string_concat test_quantizelinear_int4 \
+           test_optional_has_element_tensor_input
+
+check-cuda-io: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
+	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --flag=--io=device \
+	  --work=$(BUILD)/cuda_io_runs $(CUDA_IO:%=$(BUILD)/cases/%)
+
 # One of our networks when calls fail, without a device, and under other orders of what is enqueued.
 check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/cuda/check_days.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --cases=$(BUILD)/cases
@@ -23,4 +32,4 @@ check-cuda-cases-all: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --work=$(BUILD)/cuda_runs \
 	  --list=tests/onnx/supported.txt --cases=$(BUILD)/cases
 
-.PHONY: check-cuda-days check-cuda-cases check-cuda-cases-all
+.PHONY: check-cuda-days check-cuda-io check-cuda-cases check-cuda-cases-all

@@ -108,7 +108,7 @@ static Plan plan_apart(World *w)
 /* Adds copies, waits and a graph to the program, and gives each buffer a place of its own. */
 static Plan finish(World *w)
 {
-    program_add_copies(w->program, 0);
+    program_add_copies(w->program, 0, false);
     program_gather_staging(w->program);
     program_find_host_waits(w->program);
     program_find_graph(w->program);
@@ -189,7 +189,7 @@ static void a_static_program_becomes_one_graph(void **state)
 
         random_static_program(w, &random);
         run_all(p, 1, &before);
-        program_add_copies(p, 0);
+        program_add_copies(p, 0, false);
         for (int s = 1; s + 1 < p->nstep; s++)
             moved += p->step[s].kind == STEP_COPY && !step_is_transfer(p, &p->step[s]);
         program_gather_staging(p);
