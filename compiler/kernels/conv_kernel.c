@@ -120,11 +120,13 @@ static double work_bytes(const Step *step)
     return window_work_at(step, 60.0, 13.0);
 }
 
+/* Of the largest extents. */
 static double time_conv(const Core *core, const Step *step)
 {
     ConvShape shape;
 
-    return conv_shape_read(step, &shape) ? cost_direct(core, &shape, step_value(step, "tile", 0)) : 0.0;
+    conv_shape_read(step, &shape);
+    return cost_direct(core, &shape, step_value(step, "tile", 0));
 }
 
 /* Predicted nanoseconds of a kernel for bytes, for the largest extents. */

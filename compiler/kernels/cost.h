@@ -25,8 +25,8 @@ const Core *core_find(const char *target);
 /* Nanoseconds of any step, at the largest extents; 0 for control steps. */
 double cost_step(const Core *core, const Program *program, const Step *step);
 
-/* The time of every step in one run of the program: a loop counts as often as it is known to run, else once; each of
- * two branches counts half. By step, in the program's arena. */
+/* The time of every step in one run of the program: a loop without a condition counts as often as it runs at the
+ * largest extents, others once; each of two branches counts half. By step, in the program's arena. */
 double *cost_steps(const Core *core, const Program *program);
 
 /* The sum of the times of all steps. */

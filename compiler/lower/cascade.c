@@ -21,7 +21,7 @@ static bool is_image(const Type *type)
 {
     return type->kind == TYPE_TENSOR &&
            (type->dtype == DTYPE_F32 || type->dtype == DTYPE_U8 || type->dtype == DTYPE_I8) && type->rank == AXES &&
-           type_is_static(type) && type->dim[0].max == 1 && type_elements(type) > 0;
+           extent_is(type->dim[0], 1) && extent_is_const(type->dim[1]) && type_elements(type) > 0;
 }
 
 /* Whether the node has constant weights, which every strip reads again. */
@@ -80,6 +80,17 @@ bool cascade_takes(const Lower *lower, const Node *user, const Deferred *input)
     return lower->cascade == CASCADE_ON || (s->before && is_pointwise(user)) || type_bytes(&input->type) >= LEAST_BYTES;
 }
 
+/* Whether strips of a number known while running can begin and end with the windows: padding is constant, every window
+ * begins inside the image, which has a row, and none ends below the padding (rounding up). A device would wait for the
+ * host in each strip. */
+static bool is_open_stage(const Lower *lower, const Node *node, const Window *w)
+{
+    return lower->program->language != LANGUAGE_DEVICE && extent_is_const(w->end[0]) &&
+           w->end[0].max < (w->kernel[0] - 1) * w->dilation[0] + 1 &&
+           extent_min(lower->model, node->in[0]->type.dim[CASCADE_ROW]) > 0 &&
+           extent_min(lower->model, w->out[0]) > 0 && !node_int(node, "ceil_mode", 0);
+}
+
 Deferred *cascade_before(const Lower *lower, const Node *node)
 {
     const Place *place = &lower->place[node->in[0]->id];
@@ -94,13 +105,15 @@ Stage *cascade_stage(Lower *lower, const Node *node, const Window *w, Operand x,
     Stage    *s;
 
     if (lower->cascade == CASCADE_OFF || !is_stage(node) || !extent_is_const(w->begin[0]) ||
-        (!before && !operand_is_static(&x)))
+        (!(type_is_static(&node->in[0]->type) && type_is_static(&node->out[0]->type)) &&
+         !is_open_stage(lower, node, w)))
         return NULL;
     s = arena_one(lower->arena, Stage);
-    *s = (Stage){.in = node->in[0]->type.dim[CASCADE_ROW].max,
-                 .out = w->out[0].max,
+    *s = (Stage){.in = node->in[0]->type.dim[CASCADE_ROW],
+                 .out = w->out[0],
                  .stride = w->stride[0],
                  .pad = w->begin[0].max,
+                 .below = w->end[0].max,
                  .reach = (w->kernel[0] - 1) * w->dilation[0] + 1,
                  .grain = 1,
                  .stages = before ? before->stage->stages + 1 : 1,
@@ -129,14 +142,12 @@ Stage *cascade_map(Lower *lower, const Deferred *p)
 {
     Stage *s;
 
-    if (lower->cascade == CASCADE_OFF || !is_image(&p->type) || !p->noperand)
+    if (lower->cascade == CASCADE_OFF || !is_image(&p->type) || !p->noperand ||
+        extent_min(lower->model, p->type.dim[CASCADE_ROW]) < 1)
         return NULL;
-    for (int i = 0; i < p->noperand; i++)
-        if (!operand_is_static(&p->operand[i]))
-            return NULL;
     s = arena_one(lower->arena, Stage);
-    *s = (Stage){.in = p->type.dim[CASCADE_ROW].max,
-                 .out = p->type.dim[CASCADE_ROW].max,
+    *s = (Stage){.in = p->type.dim[CASCADE_ROW],
+                 .out = p->type.dim[CASCADE_ROW],
                  .reach = 1,
                  .stride = 1,
                  .grain = 1,
@@ -166,19 +177,20 @@ static void cut_level(Level *l, const Level *next, bool is_first)
 static int64_t most_trips(const Level *l, bool is_first)
 {
     const Stage *s = l->stage;
-    int64_t      rows = s->out;
+    int64_t      rows = s->out.max;
 
     if (is_first)
-        rows = int_min(rows, (s->in + s->pad - s->reach) / s->stride + 1);
+        rows = int_min(rows, (s->in.max + s->pad - s->reach) / s->stride + 1);
     return (rows - l->ahead) / l->fresh;
 }
 
-/* Computes the rows that a level makes after the loop, which are those that the next one still reads. */
+/* Computes the rows that a level makes after the loop, which are those that the next one still reads, and the rows of
+ * its strip. An open cascade has none after the loop. */
 static void cut_rest(const Cascade *c, Level *l, const Level *next)
 {
     int64_t taken = next->rest ? (next->rest - 1) * next->stage->stride + next->stage->reach - l->hold : 0;
 
-    l->rest = int_max(int_min(taken, l->stage->out - c->trips * l->fresh - l->ahead), 0);
+    l->rest = c->is_open ? 0 : int_max(int_min(taken, l->stage->out.max - c->trips * l->fresh - l->ahead), 0);
     l->below = int_max(taken - l->rest, 0);
     l->rows = int_max(int_max(l->hold + l->fresh, l->ahead + next->stage->pad), l->hold + l->rest + l->below);
 }
@@ -189,7 +201,7 @@ static bool cut(Cascade *c, int64_t results, bool by_grain)
     Level *last = &c->level[c->n - 1];
 
     *last = (Level){.p = last->p, .stage = last->stage, .fresh = results};
-    c->trips = last->stage->out / results;
+    c->trips = c->is_open ? int_ceil_div(last->stage->out.max, results) : last->stage->out.max / results;
     for (int j = c->n - 1; j >= 0; j--) {
         Level *l = &c->level[j];
 
@@ -197,9 +209,10 @@ static bool cut(Cascade *c, int64_t results, bool by_grain)
             cut_level(l, l + 1, j == 0);
         if (l->stage->pad < 0 || (by_grain && l->fresh % l->stage->grain != 0))
             return false;
-        c->trips = int_min(c->trips, most_trips(l, j == 0));
+        if (!c->is_open)
+            c->trips = int_min(c->trips, most_trips(l, j == 0));
     }
-    last->rest = last->stage->out - c->trips * results;
+    last->rest = c->is_open ? 0 : last->stage->out.max - c->trips * results;
     for (int j = c->n - 2; j >= 0 && c->trips > 1; j--)
         cut_rest(c, &c->level[j], &c->level[j + 1]);
     return c->trips > 1;
@@ -304,7 +317,7 @@ static int64_t choose_rows(const Lower *lower, Cascade *c, int64_t ends, int64_t
     if (by_grain)
         most = int_min(most, int_max(lower->cascade_floor - ends, 0));
     *rows = 0;
-    for (int64_t n = 1; 2 * n <= c->level[c->n - 1].stage->out && n <= MOST_ROWS; n++) {
+    for (int64_t n = 1; 2 * n <= c->level[c->n - 1].stage->out.max && n <= MOST_ROWS; n++) {
         int64_t bytes;
 
         if (!cut(c, n, by_grain))
@@ -323,6 +336,8 @@ static Cascade part(const Cascade *all, int begin, int end)
 {
     Cascade c = {.n = end - begin};
 
+    for (int j = begin; j < end; j++)
+        c.is_open |= !extent_is_const(all->level[j].stage->in) || !type_is_static(&all->level[j].p->type);
     memcpy(c.level, all->level + begin, (size_t)c.n * sizeof *c.level);
     return c;
 }

@@ -10,8 +10,9 @@
 
 /* How rows of a deferred value depend on rows of its input; both have four axes and batch 1. */
 typedef struct Stage {
-    int64_t   in, out;            /* rows of the input and of the result */
+    Extent    in, out;            /* rows of the input and of the result */
     int64_t   reach, stride, pad; /* rows of a window, stride between windows, rows of padding above */
+    int64_t   below;              /* rows of padding below, at most; windows may end above */
     int64_t   grain;              /* rows that are made together: strips are multiples */
     int64_t   weights;            /* bytes */
     double    border;             /* value in rows of padding */

@@ -19,7 +19,8 @@ typedef struct Level {
 typedef struct Cascade {
     Level   level[CASCADE_STAGES]; /* from the first stage to the last */
     int     n;
-    int64_t trips;
+    int64_t trips;   /* where the cascade is open: at most */
+    bool    is_open; /* rows or columns of the images are known while running */
 } Cascade;
 
 /* Append the loop that makes y. Returns 0 or -1 with a message. */

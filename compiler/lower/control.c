@@ -91,6 +91,24 @@ void control_loop_end(Lower *lower, int loop, int mark)
     lower_range_close(lower, mark);
 }
 
+int control_if_begin(Lower *lower, Extent condition, int *mark)
+{
+    int branch = control_begin(lower, STEP_IF, condition);
+
+    *mark = lower_range_open(lower);
+    lower->program->step[branch].body[0].begin = lower->program->nstep;
+    return branch;
+}
+
+void control_if_end(Lower *lower, int branch, int mark)
+{
+    int end = lower->program->nstep;
+
+    lower->program->step[branch].body[0].end = end;
+    lower->program->step[branch].body[1] = (Range){end, end};
+    lower_range_close(lower, mark);
+}
+
 bool control_is_nested(const Value *value)
 {
     return value->type.kind != TYPE_TENSOR;

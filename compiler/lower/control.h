@@ -30,6 +30,10 @@ static inline bool control_never(Extent trips)
 int  control_loop_begin(Lower *lower, Extent trips, Extent iteration, int *mark);
 void control_loop_end(Lower *lower, int loop, int mark);
 
+/* A condition around all steps appended until its end, likewise. */
+int  control_if_begin(Lower *lower, Extent condition, int *mark);
+void control_if_end(Lower *lower, int branch, int mark);
+
 /* Give `to` a row-major buffer of its capacity, unless it has a place. Sequences and optionals too. */
 int control_place(Lower *lower, Value *to);
 

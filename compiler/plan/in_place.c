@@ -193,15 +193,21 @@ static bool join_spans(Buffer *buffer)
     return true;
 }
 
-/* Moves every operand and span from buffer `from` to buffer `to`. False where spans must be computed again. */
+/* Moves every operand and span from buffer `from` to buffer `to`. False where spans must be computed again. What a loop
+ * forgets of one buffer may be needed of the other. */
 static bool coalesce(Program *program, int from, int to)
 {
     Buffer *kept = &program->buffer[to], *gone = &program->buffer[from];
 
     for (int s = 0; s < program->nstep; s++)
-        for (int k = 0; k < program->step[s].noperand; k++)
-            if (program->step[s].operand[k].buffer == from)
+        for (int k = 0; k < program->step[s].noperand; k++) {
+            int buffer = program->step[s].operand[k].buffer;
+
+            if (program->step[s].operand[k].access == OPERAND_FORGETS && (buffer == from || buffer == to))
+                program_own_step(program, s)->operand[k].buffer = -1;
+            else if (buffer == from)
                 program_own_step(program, s)->operand[k].buffer = to;
+        }
     for (int i = 0; i < gone->nspan; i++)
         ARENA_PUSH(program->arena, kept->span, kept->nspan, kept->cspan, gone->span[i]);
     gone->nspan = 0;

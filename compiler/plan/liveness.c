@@ -158,6 +158,11 @@ static void note_operand(Liveness *l, int step, const Operand *x)
 
         if (piece->hi <= lo || piece->lo >= hi)
             continue;
+        if (x->access == OPERAND_FORGETS) {
+            if (fixed && piece->lo >= lo && piece->hi <= hi)
+                bit_set(l->filled, step, p);
+            continue;
+        }
         for (int at = beside.begin; at < beside.end; at++)
             bit_set(l->touched, at, p);
         if (reads)

@@ -146,7 +146,8 @@ static void find_lowest(Recheck *r)
     }
 }
 
-/* Whether the step certainly replaces all bytes of the piece, without reading them through the same operand first. */
+/* Whether the step certainly replaces or forgets all bytes of the piece, without reading them through the same operand
+ * first. */
 static bool replaces(const Recheck *r, int index, const CheckedPiece *piece)
 {
     const Step *step = &r->program->step[index];
@@ -155,7 +156,7 @@ static bool replaces(const Recheck *r, int index, const CheckedPiece *piece)
     for (int k = 0; k < step->noperand && r->uses[index]; k++) {
         const Operand *x = &step->operand[k];
 
-        if (x->buffer != piece->buffer || !(x->access & OPERAND_WRITES) || !operand_is_solid(x))
+        if (x->buffer != piece->buffer || !(x->access & (OPERAND_WRITES | OPERAND_FORGETS)) || !operand_is_solid(x))
             continue;
         operand_hull(x, r->program->buffer[piece->buffer].size, &from, &to);
         if (from <= piece->lo && to >= piece->hi && (operand_is_static(x) || r->whole[piece->buffer]))

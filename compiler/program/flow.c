@@ -35,6 +35,14 @@ int flow_next(const Program *program, int step)
     return next;
 }
 
+/* How often a loop runs, at the largest extents; without a bound that means something, once. */
+static double trips_of(const Step *loop)
+{
+    enum { MOST_TRIPS = 1 << 20 };
+
+    return extent_is_const(loop->set) || (loop->until < 0 && loop->set.max < MOST_TRIPS) ? (double)loop->set.max : 1.0;
+}
+
 /* The steps of `range` run `often` times. */
 static void count_runs(const Program *program, Range range, double often, double *runs)
 {
@@ -43,8 +51,8 @@ static void count_runs(const Program *program, Range range, double often, double
         double      inside = often;
 
         runs[i] = often;
-        if (s->kind == STEP_LOOP && extent_is_const(s->set))
-            inside *= (double)s->set.max;
+        if (s->kind == STEP_LOOP)
+            inside *= trips_of(s);
         if (s->kind == STEP_IF && s->body[1].end > s->body[1].begin)
             inside *= 0.5;
         for (int b = 0; b < 2 && (s->kind == STEP_IF || s->kind == STEP_LOOP); b++)

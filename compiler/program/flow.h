@@ -13,8 +13,8 @@ typedef struct Flow {
 /* By step, [nstep]. The ranges must nest as program_check wants them. */
 Flow *flow_build(Arena *arena, const Program *program);
 
-/* The expected number of executions of each step, [nstep]: a loop counts as often as it is known to run, else once;
- * each of two branches counts half. */
+/* The expected number of executions of each step, [nstep]: a loop without a condition counts as often as it runs at
+ * the largest extents, others once; each of two branches counts half. */
 double *flow_runs(Arena *arena, const Program *program);
 
 /* First step after `step` and the ranges that it owns. */

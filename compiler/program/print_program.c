@@ -84,13 +84,13 @@ static void put_buffer(Text *text, const Buffer *buffer)
 
 static void put_operand(Text *text, const Program *program, const Operand *x)
 {
-    static const char *const mark[] = {"?", "<", ">", "<>"}; /* of access */
+    static const char *const mark[] = {"?", "<", ">", "<>", "~"}; /* of access */
 
     if (x->buffer < 0) {
         text_put(text, " none");
         return;
     }
-    text_printf(text, " %sb%d:%s", mark[x->access & 3], x->buffer, dtype_info(x->dtype)->suffix);
+    text_printf(text, " %sb%d:%s", mark[x->access], x->buffer, dtype_info(x->dtype)->suffix);
     put_extents(text, x->dim, x->rank);
     if (!operand_is_dense(program->model, x)) {
         text_put(text, "/");

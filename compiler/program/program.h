@@ -64,7 +64,8 @@ typedef struct Buffer {
     const char *name; /* for people; unique */
 } Buffer;
 
-enum { OPERAND_READS = 1, OPERAND_WRITES = 2 };
+/* What a STEP_IF forgets holds nothing that is needed when the step is reached. */
+enum { OPERAND_READS = 1, OPERAND_WRITES = 2, OPERAND_FORGETS = 4 };
 
 /* A tensor as a step sees it: a view of a buffer. Layout, views and pitch are described here and nowhere else. Axes are
  * in ONNX's order. */
@@ -95,7 +96,7 @@ typedef enum StepKind {
     STEP_FETCH, /* begin loading operand[0], a whole block: its bytes may change until a STEP_AWAIT has read them */
     STEP_AWAIT, /* wait until the blocks that are its operands have been loaded */
     STEP_COPY,  /* operand[0] = operand[1], byte by byte, from one memory to another (device/copies.c) */
-    STEP_IF,    /* if (set) run range 0 else run range 1 */
+    STEP_IF,    /* if (set) run range 0 else run range 1; its operands are forgotten before */
     STEP_LOOP   /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */
 } StepKind;
 
