@@ -2,61 +2,14 @@
  * terms are taps times inputs, in the order of the weights. A block computes tiles of 64 x 64; each result is one
  * sum in rising order, whatever the grid, so its bits are those of the C kernel. Knows nothing of ONNX's padding
  * modes. */
-#include "occ_image.h"
+#include "occ_implicit.h"
 #include "occ_nest.h"
 #include "occ_product.h"
-
-/* One pixel of a tile: elements to its image, and the first element of its window along each axis. */
-typedef struct occ_krsc_row {
-    int64_t image;
-    int     begin[3];
-} occ_krsc_row;
-
-/* A term: its tap's distance from the beginning of a window, and elements to its channel. */
-typedef struct occ_krsc_term {
-    int     tap[3];
-    int64_t channel;
-} occ_krsc_term;
-
-/* Elements to the pixel-th pixel of an image in memory, in row-major order over images, planes, rows and columns. */
-OCC_HOT int64_t occ_krsc_pixel_at(const occ_image *at, int64_t pixel)
-{
-    const int64_t c = pixel % at->dim[4], rows = pixel / at->dim[4];
-    const int64_t r = rows % at->dim[3], planes = rows / at->dim[3];
-    return occ_image_place(at, planes / at->dim[2], 0, planes % at->dim[2], r, c);
-}
-
-/* Notes the rows of a tile of which `pixel` is the first; those behind the last pixel are as the last. */
-OCC_HOT void occ_krsc_rows(occ_krsc_row *row, const occ_image *x_at, const occ_image *y_at, const occ_window *window,
-                           int64_t pixel, int64_t pixels)
-{
-    for (int i = occ_thread(); i < OCC_TILE_SIDE; i += occ_threads()) {
-        const int64_t p = occ_min(pixel + i, pixels - 1), rows = p / y_at->dim[4], planes = rows / y_at->dim[3];
-        row[i].image = planes / y_at->dim[2] * x_at->stride[0];
-        row[i].begin[0] = (int)(planes % y_at->dim[2] * window->stride[0] - window->pad[0]);
-        row[i].begin[1] = (int)(rows % y_at->dim[3] * window->stride[1] - window->pad[1]);
-        row[i].begin[2] = (int)(p % y_at->dim[4] * window->stride[2] - window->pad[2]);
-    }
-}
-
-OCC_HOT occ_krsc_term occ_krsc_term_of(const occ_image *x_at, const occ_window *window, int64_t inputs, int64_t k)
-{
-    const int     tap = (int)(k / inputs), width = (int)window->kernel[2], height = (int)window->kernel[1];
-    occ_krsc_term t;
-    t.tap[0] = tap / (width * height) * (int)window->dilation[0];
-    t.tap[1] = tap / width % height * (int)window->dilation[1];
-    t.tap[2] = tap % width * (int)window->dilation[2];
-    t.channel = k % inputs * x_at->stride[1];
-    return t;
-}
 
 /* The element of the image that a row and a term meet in; 0 outside. */
 OCC_HOT float occ_krsc_element(const float *x, const occ_image *x_at, const occ_krsc_row *row, const occ_krsc_term *t)
 {
-    const int d = row->begin[0] + t->tap[0], h = row->begin[1] + t->tap[1], c = row->begin[2] + t->tap[2];
-    if (d < 0 || d >= x_at->dim[2] || h < 0 || h >= x_at->dim[3] || c < 0 || c >= x_at->dim[4])
-        return 0.0f;
-    return x[row->image + t->channel + d * x_at->stride[2] + h * x_at->stride[3] + c * x_at->stride[4]];
+    return occ_krsc_is_inside(x_at, row, t) ? x[occ_krsc_place(x_at, row, t)] : 0.0f;
 }
 
 /* Copies terms k to k + OCC_TILE_K - 1 of all rows and of `columns` columns into shared memory; w: weights of the
