@@ -8,7 +8,11 @@ check-plans-networks: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/plans/check_networks.py --occamyc=$(BUILD)/occamyc --cc='$(CC) -march=native' --work=$(BUILD)/plan_runs/networks \
 	    --real=$(REAL) $(OWN:%=models/%.onnx) $(wildcard $(BUILD)/models/*.onnx $(BUILD)/models/light/*.onnx)
 
-.PHONY: check-plans check-plans-networks
+# Networks of run-time height and width need no more memory than with constants.
+check-bounded: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/plans/check_bounded.py --occamyc=$(BUILD)/occamyc --work=$(BUILD)/plan_runs/bounded
+
+.PHONY: check-plans check-plans-networks check-bounded
 
 check-winograd: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/plans/check_winograd.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/winograd_runs

@@ -1,0 +1,55 @@
+"""Networks whose height and width are known only while running are planned like those with constants: at the upper bounds the arena
+is at most a fiftieth larger, the run-time integers not counted. Nothing is built."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+
+import onnx
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "bench"))
+
+import extent_nets
+
+DIVIDE = 4  # of the channels: planning alone takes the time
+# Options, and how much larger the arena may be. Strips that are wanted whatever they cost: with constants the rows behind the loop
+# are no bytes of the loop, and they may be many.
+VARIANTS = ([], 1.02), (["--cascade=off"], 1.02), (["--winograd=off", "--io=arena"], 1.02), (["--overlap=off"], 1.02), (["--cascade=on"], 1.2)
+
+
+def plan(occamyc, path, options):
+    """Bytes of the arena, and of the run-time integers."""
+    done = subprocess.run([occamyc, path, "--target=x86-64-v3", "--dump=plan", *options], stdout=subprocess.PIPE, text=True)
+    if done.returncode:
+        sys.exit(f"{path}: exit {done.returncode} with {' '.join(options)}")
+    extents = re.search(r"buffer \d+ at (\d+)\.\.(\d+) [^\n]*'\d*:?extents'", done.stdout)
+    return int(re.search(r"plan: peak (\d+)", done.stdout).group(1)), int(extents.group(2)) - int(extents.group(1)) if extents else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--work", required=True)
+    args = parser.parse_args()
+    os.makedirs(args.work, exist_ok=True)
+    passed = failed = 0
+    for name, (_, most, least) in extent_nets.NETWORKS.items():
+        paths = [os.path.join(args.work, f"{name}_{kind}.onnx") for kind in ("constant", "bounded")]
+        for path, extents in zip(paths, ((most, most), ("H", "W"))):
+            onnx.save(extent_nets.model(name, *extents, DIVIDE), path)
+        for options, most_ratio in VARIANTS:
+            constant, own = plan(args.occamyc, paths[0], options)
+            bounded, integers = plan(args.occamyc, paths[1], [f"--dim={d}={least}..{most}" for d in "HW"] + options)
+            ratio = (bounded - integers) / (constant - own)
+            good = ratio <= most_ratio
+            passed, failed = passed + good, failed + (not good)
+            print(f"{'pass' if good else 'FAIL'} {name:14} {' '.join(options) or '(default)':28} {constant:9} {bounded:9} {ratio:.4f}")
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
