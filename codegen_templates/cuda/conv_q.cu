@@ -4,6 +4,7 @@
  * modes. */
 #include "occ_implicit.h"
 #include "occ_nest.h"
+#include "occ_quads.h"
 #include "occ_result.h"
 
 #ifndef TPL_T
@@ -13,34 +14,6 @@
 #define TPL_N2 i8
 #define occ_put_TPL_N2 occ_put_i8
 #endif
-
-/* A tile has OCC_TILE_SIDE pixels and OCC_PANEL outputs; a thread computes OCC_QUAD_ROWS times OCC_QUAD_COLUMNS
- * of its results; OCC_QUAD_K terms lie in shared memory at a time, as sx[k][pixel] and sw[k][output]. */
-#define OCC_QUAD_K 16
-#define OCC_QUAD_ROWS 4
-#define OCC_QUAD_COLUMNS 2
-#define OCC_QUAD_ACROSS (OCC_PANEL / OCC_QUAD_COLUMNS)
-#define OCC_QUAD_PARTS (OCC_TILE_SIDE / OCC_QUAD_ROWS * OCC_QUAD_ACROSS)
-#define OCC_QUAD_X (OCC_TILE_SIDE + 4)
-#define OCC_QUAD_W (OCC_PANEL + 4)
-
-/* A part of a tile: where it begins, and its sums. */
-typedef struct occ_quad_part {
-    int     row, column;
-    int32_t sum[OCC_QUAD_ROWS * OCC_QUAD_COLUMNS];
-} occ_quad_part;
-
-/* Four neighbouring bytes, of which the first n exist; the others are 0. */
-OCC_HOT uint32_t occ_quad_of(const uint8_t *x, int64_t n)
-{
-    uint32_t word = 0;
-    if (n >= 4 && (uintptr_t)x % 4 == 0)
-        return *(const uint32_t *)(const void *)x;
-    OCC_UNROLLED
-    for (int i = 0; i < 4; i++)
-        word |= i < n ? (uint32_t)x[i] << 8 * i : 0;
-    return word;
-}
 
 /* Copies terms k to k + OCC_QUAD_K - 1 of all pixels and of the block's outputs into shared memory. q: the pointer to
  * the group's inputs, and the zero point that stands outside of the image. A thread always copies the same term. */
@@ -65,30 +38,10 @@ OCC_HOT void occ_quad_fill(uint32_t *sx, uint32_t *sw, const occ_conv_q *q, cons
     }
 }
 
-/* Adds the terms in shared memory; those behind the last one are 0. is_signed: the bytes of x are. */
-OCC_HOT void occ_quad_add(occ_quad_part *p, const uint32_t *sx, const uint32_t *sw, int is_signed)
-{
-    OCC_UNROLLED
-    for (int k = 0; k < OCC_QUAD_K; k++) {
-        OCC_UNROLLED
-        for (int i = 0; i < OCC_QUAD_ROWS; i++) {
-            OCC_UNROLLED
-            for (int j = 0; j < OCC_QUAD_COLUMNS; j++) {
-                const uint32_t x = sx[k * OCC_QUAD_X + p->row + i], w = sw[k * OCC_QUAD_W + p->column + j];
-                int32_t       *sum = p->sum + i * OCC_QUAD_COLUMNS + j;
-                *sum = is_signed ? occ_dot4_ii(x, w, *sum) : occ_dot4_ui(x, w, *sum);
-            }
-        }
-    }
-}
-
 /* Starts the sums: the biases, less the zero point's share where the bias does not contain it. */
 OCC_HOT occ_quad_part occ_quad_begin(const occ_conv_q *q, const occ_q_block *b, int part)
 {
-    const int     here = part % OCC_QUAD_PARTS;
-    occ_quad_part p;
-    p.row = here / OCC_QUAD_ACROSS * OCC_QUAD_ROWS;
-    p.column = here % OCC_QUAD_ACROSS * OCC_QUAD_COLUMNS;
+    occ_quad_part p = occ_quad_part_of(part);
     OCC_UNROLLED
     for (int j = 0; j < OCC_QUAD_COLUMNS; j++) {
         const int     some = p.column + j < b->stored;
@@ -163,7 +116,7 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, c
                 occ_barrier(); /* the rows are there, and the last terms have been used */
                 occ_quad_fill(sx, sw, &q, x_at, window, &b, row, k, terms);
                 occ_barrier();
-                occ_quad_add(&p, sx, sw, (TPL_T)-1 < (TPL_T)1);
+                occ_quad_add(&p, sx, sw, (TPL_T)-1 < (TPL_T)1, 1);
             }
             if (part < OCC_QUAD_PARTS)
                 occ_quad_store(&q, &p, y_at, &b, pixel, pixels, e, fused, occ_put_TPL_N2);

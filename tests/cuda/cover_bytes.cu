@@ -6,6 +6,7 @@
 
 #include "cover.h"
 #include "occ_depthwise_q.h"
+#include "occ_stack.h"
 #include "occ_strip_q.h"
 #include "occ_nest.h"
 
@@ -16,6 +17,14 @@
 #define occ_depthwise_q_TPL_N_TPL_N2 occ_depthwise_q_i8_i8
 #include "conv_q.cu"
 #include "depthwise_q.cu"
+#define occ_matmul_integer_TPL_N_TPL_N2 host_matmul_integer
+#define occ_conv_integer_TPL_N_TPL_N2 host_conv_integer
+#include "integer.c"
+#undef occ_matmul_integer_TPL_N_TPL_N2
+#undef occ_conv_integer_TPL_N_TPL_N2
+#define occ_matmul_integer_TPL_N_TPL_N2 occ_matmul_i8_i8
+#define occ_conv_integer_TPL_N_TPL_N2 occ_conv_i8_i8
+#include "integer.cu"
 #undef TPL_T
 #define TPL_T float
 #define occ_copy_TPL_N occ_copy_f32
@@ -57,4 +66,13 @@ extern "C" OCC_KERNEL void step_slice(float *y, const float *x, int64_t rows)
 {
     const occ_extent dim[] = {rows, 30}, ystride[] = {30, 1}, xstride[] = {64, 1};
     occ_copy_f32(y, x, 2, dim, ystride, xstride);
+}
+
+/* Zero points of rows and columns. */
+extern "C" OCC_KERNEL void step_bytes_product(int32_t *y, const int8_t *a, const int8_t *b, const int8_t *az,
+                                              const int8_t *bz)
+{
+    static const occ_stack a_at = {2, {128, 768}, {768, 1}}, b_at = {2, {768, 3072}, {3072, 1}},
+                           y_at = {2, {128, 3072}, {3072, 1}};
+    occ_matmul_i8_i8(y, &y_at, a, &a_at, b, &b_at, az, bz, 1, 1);
 }

@@ -4,6 +4,7 @@
 #include "occ_depthwise_q.h"
 #include "occ_implicit.h"
 #include "occ_nest.h"
+#include "occ_quads.h"
 #include "occ_result.h"
 #include "occ_strip_q.h"
 
