@@ -31,7 +31,7 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
 	$(CC) -O2 -g $(SANFLAG) -I$(BUILD)/gen -c -o $@ $<
 
 # -- kernel templates: one table of texts and one of callable functions inside occamyc --------------------------------
-TEMPLATES := $(sort $(wildcard codegen_templates/c/*.h codegen_templates/c/*.c codegen_templates/main/*.h codegen_templates/main/*.c codegen_templates/main/*.py codegen_templates/cuda/*.h codegen_templates/cuda/*.cu runtime/*.h))
+TEMPLATES := $(sort $(wildcard codegen_templates/c/*.h codegen_templates/c/*.c codegen_templates/main/*.h codegen_templates/main/*.c codegen_templates/main/*.py codegen_templates/cuda/*.h codegen_templates/cuda/*.cu runtime/*.h runtime/emulation/*))
 
 $(BUILD)/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed_signature.c codegen_templates/embed_scalar.c codegen_templates/embed.h schemas/kernels.def schemas/device.def
 	@mkdir -p $(@D)

@@ -50,6 +50,7 @@ typedef struct List {
 typedef struct Source {
     const char *path, *name; /* name: the path without folders */
     char       *text;
+    bool        is_verbatim; /* kept as it is: files that are compiled beside each other */
     bool        is_template;
     bool        on_device; /* a template of device code */
     bool        visited;

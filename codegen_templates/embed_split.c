@@ -167,14 +167,14 @@ static void blank_block(Source *source, char *begin, bool inside)
     fail(source->path, 0, "an #if has no #endif");
 }
 
-/* A file of the list has the name that an #include line quotes. */
+/* A file of the list has the name that an #include line quotes, and is not kept beside the others. */
 static bool is_listed(const List *files, const char *quoted)
 {
     size_t length = strcspn(quoted, "\"");
 
     for (int i = 0; i < files->count; i++) {
         const Source *source = list_at(files, i, sizeof *source);
-        if (strlen(source->name) == length && !strncmp(source->name, quoted, length))
+        if (!source->is_verbatim && strlen(source->name) == length && !strncmp(source->name, quoted, length))
             return true;
     }
     return false;
@@ -188,6 +188,8 @@ static void strip(const List *files, Source *source)
     Token       token;
     bool        first = true;
 
+    if (source->is_verbatim)
+        return;
     while (next_token(&p, &token)) {
         char *line = source->text + (token.begin - source->text);
         if (!token.directive)
@@ -242,6 +244,7 @@ static Source *source_read(List *files, const char *path)
         fail(path, 0, "cannot be read");
     fclose(f);
     source->on_device = lies_in(path, slash, "cuda") && strcmp(source->name, "occ_cuda.h");
+    source->is_verbatim = lies_in(path, slash, "emulation");
     source->is_template = lies_in(path, slash, "c") || source->on_device;
     return source;
 }

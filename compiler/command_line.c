@@ -88,11 +88,11 @@ static int check_target(const Options *options, Diag *diag)
     if (options->io_device && target->language != LANGUAGE_DEVICE)
         return diag_usage(diag, "option --io: found 'device' with --target=%s, wanted a target with a device",
                           target->name);
-    if ((options->cc || options->tune || options->verify) && target->printer != &c_printer)
-        return diag_usage(diag, "found %s with --target=%s, wanted a target of C, which can be built and run here",
-                          options->cc     ? "--cc"
-                          : options->tune ? "--tune"
-                                          : "--verify",
+    if ((options->cc || options->tune) && target->printer != &c_printer)
+        return diag_usage(diag, "found %s with --target=%s, wanted a target of C", options->cc ? "--cc" : "--tune",
+                          target->name);
+    if (options->verify && target->printer != &c_printer && target->language != LANGUAGE_DEVICE)
+        return diag_usage(diag, "found --verify with --target=%s, wanted a target whose code can be built and run here",
                           target->name);
     return 0;
 }

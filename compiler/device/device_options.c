@@ -15,7 +15,6 @@ static const char *unserved(const Options *o)
                   {o->plan.weights == WEIGHTS_SWAP, "--weights=swap"},
                   {o->code == CODE_SHARED, "--code=shared"},
                   {o->cc != NULL, "--cc"},
-                  {o->verify != NULL, "--verify"},
                   {o->tune != NULL, "--tune"},
                   {o->plan.io_arena != 0, "--io=arena"},
                   {o->output && !strcmp(o->output, "-"), "-o -"}};

@@ -28,6 +28,8 @@ int build_write(const Emission *like, const char *folder, bool host)
         return -1;
     add(&files, folder, source, &emission.source);
     add(&files, folder, "model.h", &emission.header);
+    if (emission.device.size)
+        add(&files, folder, "model.cu", &emission.device);
     if (emission.nweights)
         files_add_pieces(&files, arena_printf(files.arena, "%s/%s.weights", folder, source), emission.weights,
                          emission.nweights);

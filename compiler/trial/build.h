@@ -4,8 +4,8 @@
 
 #include "emit/report.h"
 
-/* Write model.c, model.h, the weights and, with `host`, main.c into `folder`: what `like` would put elsewhere.
- * Returns 0, or -1 with a message. */
+/* Write the files that `like` would put elsewhere: model.c, model.h, the code of a device, the weights and, with
+ * `host`, main.c. Returns 0, or -1 with a message. */
 int build_write(const Emission *like, const char *folder, bool host);
 
 /* Compile with the command `cc` (compiler and flags). Returns 0, or -1 with a message. */

@@ -7,6 +7,7 @@
 #include "support/json.h"
 #include "trial/build.h"
 #include "trial/compare.h"
+#include "trial/device_build.h"
 #include "trial/stored.h"
 
 #include <errno.h>
@@ -432,6 +433,8 @@ static int build_host(Verify *v)
 
     if (build_write(v->emission, v->folder, true) < 0)
         return -1;
+    if (v->emission->program->language == LANGUAGE_DEVICE)
+        return device_build(v->emission, v->folder, v->report);
     if (command_run(v->folder, line, &said) != 0)
         return diag_usage(v->diag, "--verify: '%s' failed: %.400s", line, said.data ? said.data : "");
     return 0;

@@ -60,6 +60,16 @@ class Verify(unittest.TestCase):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
+    def test_code_for_a_device_runs_in_the_emulation(self):
+        nowhere = {"PATH": os.environ["PATH"], "NVCC": "/nowhere/nvcc"}
+        os.environ["NVCC"] = nowhere["NVCC"]
+        try:
+            self.verify(SQRT, ([f32(1, 4, 9, 16)], [f32(1, 2, 3, 4)]), flags=["--target=cuda"])
+            self.verify(SQRT, ([f32(1, 4, 9, 16)], [f32(1, 2, 3, 5)]), flags=["--target=cuda"], status=4)
+            self.verify(CHOSEN, flags=["--target=cuda", "--dim", "n=2", "--dim", "m=3"])
+        finally:
+            del os.environ["NVCC"]
+
     def test_nan_is_no_error_of_zero(self):
         said = self.verify(SQRT, ([f32(1, -1, 4, 9)], [f32(1, 1, 2, 3)]), status=4)
         self.assertIn("1 of 4 elements, the first at 1 (found -nan, wanted 1)", said.replace("found nan", "found -nan"))

@@ -1,19 +1,20 @@
 # The test bed of device code: the dialect emulated on the processor, and a runtime that runs what is enqueued in any order
 # that it may. No CUDA toolkit and no device is needed. Included by tests.mk.
 #
-# A generated model is tried with:  g++ $(CUDA_CXXFLAGS) -DOCC_EMULATE -Itests/cuda -x c++ -c m.cu
-#                                   cc -Itests/cuda -c m.c main.c;  g++ m.o ... $(BUILD)/tests/cuda/libfakecuda.a
+# Both are in runtime/emulation, for occamyc brings them along for --verify. A generated model is tried with:
+#                                   g++ $(CUDA_CXXFLAGS) -DOCC_EMULATE -Iruntime/emulation -x c++ -c m.cu
+#                                   cc -Iruntime/emulation -c m.c main.c;  g++ m.o ... $(BUILD)/tests/cuda/libfakecuda.a
 CUDA_CXX      ?= g++
 CUDA_CXXFLAGS := -std=c++17 -O2 -g1 -ffp-contract=off $(if $(filter x86_64,$(shell uname -m)),-mfma) -Wall -Wextra -Werror
-CUDA_INCLUDES := -Itests/cuda -Icodegen_templates/cuda -Icodegen_templates/c
-CUDA_HEADERS  := $(wildcard tests/cuda/*.h codegen_templates/cuda/*)
+CUDA_INCLUDES := -Itests/cuda -Iruntime/emulation -Icodegen_templates/cuda -Icodegen_templates/c
+CUDA_HEADERS  := $(wildcard tests/cuda/*.h runtime/emulation/*.h codegen_templates/cuda/*)
 CUDA_ROOM     := $(BUILD)/tests/cuda
 CUDA_GEN      := $(BUILD)/tests/kernels/gen
 FAKE_CUDA     := runtime queue stream graph
 
 # $(1): nothing, or -race for ThreadSanitizer
 define CUDA_BED
-$(FAKE_CUDA:%=$(CUDA_ROOM)/%$(1).o): $(CUDA_ROOM)/%$(1).o: tests/cuda/%.cc $(CUDA_HEADERS)
+$(FAKE_CUDA:%=$(CUDA_ROOM)/%$(1).o): $(CUDA_ROOM)/%$(1).o: runtime/emulation/%.cc $(CUDA_HEADERS)
 	@mkdir -p $$(@D)
 	$(CUDA_CXX) $(CUDA_CXXFLAGS) $(if $(1),-fsanitize=thread,$(SANFLAG)) $(CUDA_INCLUDES) -c -o $$@ $$<
 

@@ -30,7 +30,7 @@ def is_seen(twin, folder, build):
     """How a test built over `folder` fails: in a wrong result, a race, or not at all."""
     for race in ("", "-race"):
         program = folder / f"{twin}{race}"
-        subprocess.run([*FLAGS, *(["-fsanitize=thread"] if race else []), f"-I{folder}", "-Itests/cuda", f"-I{KERNELS}",
+        subprocess.run([*FLAGS, *(["-fsanitize=thread"] if race else []), f"-I{folder}", "-Itests/cuda", "-Iruntime/emulation", f"-I{KERNELS}",
                         "-Icodegen_templates/c", f"-I{build}/tests/kernels/gen", "-o", program, f"tests/cuda/{twin}.cc",
                         f"{build}/tests/cuda/libfakecuda{race}.a", "-lcmocka"], check=True)
         done = subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)

@@ -115,7 +115,7 @@ def build_program(tools, folder):
     sources.remove("main.c")
     compiler = [*shlex.split(tools.cc), *shlex.split(tools.cflags)]
     if tools.device:
-        compiler += ["-isystem", os.path.abspath("tests/cuda")]
+        compiler += ["-isystem", os.path.abspath("runtime/emulation")]
     for source in sources:
         run_compiler(folder, [*compiler, "-c", source], tools.build_limit)
     objects = [os.path.splitext(source)[0] + ".o" for source in sources]
@@ -129,8 +129,8 @@ EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", 
 
 
 def build_emulated(tools, folder, compiler, objects):
-    """The device's code as C++ for the processor, linked with the fake runtime of tests/cuda, `tools.device`."""
-    include = os.path.abspath("tests/cuda")
+    """The device's code as C++ for the processor, linked with the fake runtime of runtime/emulation, `tools.device`."""
+    include = os.path.abspath("runtime/emulation")
     if os.path.exists(os.path.join(folder, "model.cu")):
         run_compiler(folder, ["g++", *EMULATED, "-I" + include, "-x", "c++", "-c", "model.cu", "-o", "model_cu.o"], tools.build_limit)
         objects = [*objects, "model_cu.o"]
