@@ -126,10 +126,11 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
                                "the same time",
                                options->queues, options->threads) < 0;
     if (options->queues > 1 && options->plan.weights == WEIGHTS_SWAP)
-        failures += diag_usage(diag,
-                               "found --queues=%d with --weights=swap, wanted one of them: loads are waited for by one "
-                               "queue of steps",
-                               options->queues) < 0;
+        failures +=
+            diag_usage(diag,
+                       "found --queues=%d with --weights=swap, wanted one of them: loads are placed between the "
+                       "steps of one queue; --threads=%d uses as many processors",
+                       options->queues, options->queues) < 0;
     if (!options->model && !options->help && !options->version && !failures)
         failures +=
             diag_usage(diag,

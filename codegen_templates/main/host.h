@@ -90,7 +90,8 @@ typedef struct HostModel {
     size_t   swap_size;
     uint64_t weights_id;
     int64_t (*read)(const HostBlocks *blocks); /* bytes that the last run loaded */
-    int ahead;                                 /* loads begun and not yet waited for, at most */
+    int     ahead;                             /* loads begun and not yet waited for, at most */
+    int64_t ram;                               /* bytes that occamyc said a run takes, without the stack */
 } HostModel;
 
 static const HostModel host_model;

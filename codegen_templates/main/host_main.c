@@ -176,7 +176,7 @@ static void host_say_touched(const Host *h, const int64_t *touched)
 
 static void host_time(Host *h)
 {
-    double *took = (double *)host_allocate((int64_t)sizeof *took * h->repeat), middle;
+    double *took = (double *)host_allocate((int64_t)sizeof *took * h->repeat);
 
 #ifdef HOST_SWAP
     host_count_loads(&h->blocks);
@@ -193,8 +193,8 @@ static void host_time(Host *h)
         took[i] = (double)(host_now() - start) * 1e-6;
         host_profile_after(h, i);
     }
-    middle = host_median(took, h->repeat);
-    printf("run min %.4f median %.4f ms\n", took[0], middle);
+    h->middle = host_median(took, h->repeat);
+    printf("run min %.4f median %.4f ms\n", took[0], h->middle);
     free(took);
 }
 

@@ -14,6 +14,7 @@ typedef struct Host {
     const char   **argument;         /* by input; NULL: not given */
     const char    *folder, *profile; /* profile: NULL, or the file of times */
     int            repeat;
+    double         middle; /* milliseconds: the median of these runs */
 } Host;
 
 /* The memory of a port. */

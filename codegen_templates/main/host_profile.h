@@ -4,7 +4,8 @@
  *
  *     step NANOSECONDS COUNT KERNEL OPERATORS EXTENTS...    one call; that many steps
  *     load NANOSECONDS COUNT BYTES                          one load while nothing else is on its way
- *     stream NANOSECONDS COUNT BYTES                        all loads of a run, as many on their way as may be */
+ *     stream NANOSECONDS COUNT BYTES                        all loads of a run, as many on their way as may be
+ *     run NANOSECONDS COUNT BYTES                           a run; that many; bytes of RAM that its plan takes */
 #ifndef OCC_HOST_PROFILE_H
 #define OCC_HOST_PROFILE_H
 
@@ -90,6 +91,8 @@ static void host_write_profile(Host *h)
             host_profile_step(h, file, s, done);
 #ifdef HOST_SWAP
     host_profile_loads(&h->blocks, file, h->repeat);
+    if (h->repeat > 0)
+        fprintf(file, "run %.0f %d %lld\n", h->middle * 1e6, h->repeat, (long long)host_model.ram);
 #endif
     if (fclose(file))
         host_fail(h->profile, strerror(errno));

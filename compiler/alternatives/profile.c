@@ -78,6 +78,10 @@ static int read_line(Profile *profile, TimeFit *fit, Diag *diag, const char *pat
         if (!next_number(&line, 1, &bytes))
             return diag_usage(diag, "--profile: %s:%d: wanted the bytes of a load", path, number);
         add_load(fit, bytes, time);
+    } else if (!strcmp(word, "run")) {
+        if (!next_number(&line, 1, &bytes))
+            return diag_usage(diag, "--profile: %s:%d: wanted the bytes of RAM of a run's plan", path, number);
+        ARENA_PUSH(diag->arena, profile->run, profile->nrun, profile->crun, ((SwapRun){(int64_t)bytes, time}));
     }
     return 0;
 }

@@ -15,6 +15,8 @@ typedef struct ProfileStep {
 typedef struct Profile {
     ProfileStep *step;
     int          nstep, cstep;
+    SwapRun     *run;
+    int          nrun, crun;
     double       rate, latency; /* rate and latency of loads, as in Loader; 0: not in the profile */
 } Profile;
 

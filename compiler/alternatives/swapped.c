@@ -90,8 +90,11 @@ static int load_weights(const Lowering *lowering, int64_t budget, double worth, 
     a->time = 0;
     for (int s = 0; s < a->program->nstep && !a->plan.swap; s++)
         a->time += time[s];
-    if (a->plan.swap)
+    if (a->plan.swap) {
         a->time = a->plan.swap->time;
+        a->plan.swap->run = lowering->profile.run;
+        a->plan.swap->nrun = lowering->profile.nrun;
+    }
     return program_check(a->program, lowering->diag);
 }
 

@@ -1,5 +1,5 @@
 /* budget_curve.c - the curve of time over memory as a picture: what a run is predicted to take in each budget, the
- * bound below it, the time with all weights there, and that of the loads alone. */
+ * bound below it, the time with all weights there, that of the loads alone, and what was measured. */
 #include "emit/report.h"
 
 #include "support/int.h"
@@ -90,6 +90,25 @@ static void put_axes(const CurvePicture *p)
     text_printf(p->out, "<text x='6' y='%d'>ms a run</text>\n", TOP - 8);
 }
 
+/* Runs that were measured; those with more memory than all blocks need stand at the right end. */
+static void put_runs(const CurvePicture *p)
+{
+    const char *style = "fill='none' stroke='#756bb1' stroke-width='2'";
+
+    for (int i = 0; i < p->swap->nrun; i++) {
+        const SwapRun *run = &p->swap->run[i];
+
+        text_printf(p->out,
+                    "<circle class='run' cx='%.1f' cy='%.1f' r='4' %s><title>measured: %" PRId64
+                    " bytes, %.3f ms</title></circle>\n",
+                    fmin(fmax(x_of(p, (double)run->ram), LEFT), WIDTH - RIGHT), y_of(p, run->time), style, run->ram,
+                    run->time * 1e-6);
+    }
+    if (p->swap->nrun)
+        text_printf(p->out, "<circle cx='%d' cy='18' r='4' %s/><text x='%d' y='22'>measured</text>\n", WIDTH - 100,
+                    style, WIDTH - 90);
+}
+
 void curve_svg(const Emission *e, Text *out)
 {
     const Swap      *swap = e->plan->swap;
@@ -98,6 +117,8 @@ void curve_svg(const Emission *e, Text *out)
     int64_t          ram = swap->fixed + e->plan->peak + swap->kept;
 
     p.top = fmax(swap->curve[0].time, swap->time) * 1.05;
+    for (int i = 0; i < swap->nrun; i++)
+        p.top = fmax(p.top, swap->run[i].time * 1.05);
     p.top = p.top > 0 ? p.top : 1;
     text_printf(out,
                 "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d' "
@@ -107,6 +128,7 @@ void curve_svg(const Emission *e, Text *out)
     put_axes(&p);
     for (int i = 0; i < (int)(sizeof line / sizeof *line); i++)
         put_line(&p, i);
+    put_runs(&p);
     text_printf(out,
                 "<circle cx='%.1f' cy='%.1f' r='5' fill='#3182bd'><title>this plan: %" PRId64
                 " bytes, %.3f ms</title></circle>\n</svg>\n",

@@ -252,10 +252,11 @@ static void put_tables(Emit *emit, Text *text)
         text_put(text, "NULL");
     text_printf(text, ", host_call, %s,\n", file ? "host_check_weights" : "NULL");
     if (swap)
-        text_printf(text, "    %lld, sizeof(%s_swap), %s_WEIGHTS_ID, host_read, %s_LOADS,\n};\n\n",
-                    (long long)swap->kept, emit->name, emit->upper, emit->upper);
+        text_printf(text, "    %lld, sizeof(%s_swap), %s_WEIGHTS_ID, host_read, %s_LOADS, %lld,\n};\n\n",
+                    (long long)swap->kept, emit->name, emit->upper, emit->upper,
+                    (long long)(swap->fixed + emit->plan->peak + swap->kept));
     else
-        text_put(text, "    0, 0, 0, NULL, 0,\n};\n\n");
+        text_put(text, "    0, 0, 0, NULL, 0, 0,\n};\n\n");
 }
 
 /* The text of a template file with at most one blank line in a row. */

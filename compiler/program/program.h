@@ -213,6 +213,12 @@ typedef struct SwapPoint {
     double  time, bound; /* nanoseconds */
 } SwapPoint;
 
+/* A run that was measured (--profile). */
+typedef struct SwapRun {
+    int64_t ram;  /* bytes of RAM that its plan takes */
+    double  time; /* nanoseconds */
+} SwapRun;
+
 /* A STEP_AWAIT at which the run is predicted to wait. */
 typedef struct SwapStall {
     int    step, block; /* block: Buffer.id of the last one that it waits for */
@@ -242,6 +248,8 @@ typedef struct Swap {
     int        nstall, cstall;
     SwapPoint *curve; /* by rising bytes; only if the options want it */
     int        ncurve;
+    SwapRun   *run; /* for the curve's picture */
+    int        nrun;
 } Swap;
 
 /* The offsets that the planners found, with their proof. Filled by plan.c. */

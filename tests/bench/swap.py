@@ -1,11 +1,13 @@
 """Weights that are loaded while they are needed, against weights in memory: swap.py --occamyc=P --folder=F MODEL.onnx...
 
-Of each network and budget, by turns in one run: all weights in memory with the same kernels (`resident`), loaded by the
+First what needs no measuring (swap_memory.py). Then of each network and budget, by turns in one run: all weights in memory with the same kernels (`resident`), loaded by the
 plan (`swapped`), each block read when it is needed (`demand`), a mapping of the file held to the same memory by a control
-group (`mapped`), and the loads of a run alone (`raw`). Medians and spread; a page is written.
+group (`mapped`), and the loads of a run alone (`raw`). Medians and spread; a page is written. --row=MODEL.onnx:TARGET:PERCENT
+measures one more, for another instruction set. --memory writes the page without times.
 """
 
 import argparse
+import concurrent.futures
 import os
 import re
 import shlex
@@ -22,13 +24,20 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "swap"))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tools"))
 
 import check_memory  # noqa: E402
+import swap_memory  # noqa: E402
 
 MORE = 3 << 20                                                             # bytes of a process beside the printed total
+MARCH = {"x86-64-v2": ["-march=x86-64-v2"], "x86-64-v3": ["-march=x86-64-v3"], "portable": []}
 DRIFT = 0.2                                                                # of raw reads, from the first round to the last
-HEAD = """# Weights from a disk, measured
+HEAD = """# Weights from a disk: memory and times
 
-Written by `make bench-swap` on {machine}, one thread, kernels for the processor that it runs on.
-Networks have seeded random weights. MB are 10^6 bytes.
+Written by `make bench-swap`; `make bench-swap-memory` writes it without times. Networks have seeded random weights. MB are 10^6 bytes.
+
+"""
+TIMES = """
+## Times, measured
+
+On {machine}, one thread, direct kernels for {target} unless a row says otherwise.
 
 - memory: what occamyc printed, everything counted, and its part of what the network takes with all weights in memory;
 - rho: computing with all weights in memory, over reading all of them at the rate of the raw reads;
@@ -39,8 +48,14 @@ Networks have seeded random weights. MB are 10^6 bytes.
 
 Times are medians of {rounds} turns in ms, after +- half of the span between the quartiles.
 
-| network | memory MB | rho | reads MB | resident | swapped | / resident | / bound | on demand | mmap | raw GB/s |
+| network | memory MB | rho | a run reads MB | resident | swapped | / resident | / bound | on demand | mmap | raw GB/s |
 |---|---|---|---|---|---|---|---|---|---|---|
+"""
+UNMEASURED = """
+## Times, measured
+
+None yet: rows are only written by a machine that does nothing else, since those whose raw reads drift are refused. `make bench-swap` measures
+them in some ten minutes on two idle processors.
 """
 THEIRS = """
 Others, as they report it (other machines, other loaders; nothing of theirs was run here): FlexNN (MobiCom 2024) runs ResNet-152 in 6.2 % of
@@ -69,10 +84,10 @@ def write_inputs(path, folder):
     return names
 
 
-def compile_model(arguments, path, folder, budget, flags):
+def compile_model(arguments, path, folder, budget, target, flags):
     """What occamyc said; where the budget is too small it is asked again for the least that it found."""
     command = [os.path.abspath(arguments.occamyc), os.path.abspath(path), "-o", "model.c", "--name=model", "--main=main.c",
-               f"--target={arguments.target}", *flags]
+               f"--target={target}", *flags]
     limit = [f"--max-ram={budget}"] if budget else []
     done = subprocess.run(command + limit, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 4:
@@ -82,11 +97,11 @@ def compile_model(arguments, path, folder, budget, flags):
     return run([*command, f"--max-ram={least}"], folder)
 
 
-def build(arguments, path, folder, budget, flags):
+def build(arguments, path, folder, budget, target, flags):
     """The driver in `folder`; what occamyc said. budget: bytes, or 0."""
     os.makedirs(folder, exist_ok=True)
-    said = compile_model(arguments, path, folder, budget, flags)
-    compiler = [*shlex.split(arguments.cc), "-O2", "-march=native"]
+    said = compile_model(arguments, path, folder, budget, target, flags)
+    compiler = [*shlex.split(arguments.cc), "-O2", *MARCH.get(target, ["-march=native"])]
     run([*compiler, "-o", "driver", "-I.", "-DBENCH_HOST=\"main.c\"", os.path.join(HERE, "swap_driver.c"), "model.c",
          "-lm", "-pthread"], folder)
     return said
@@ -125,11 +140,8 @@ def total_of(said):
     return int(re.search(r"^RAM +(\d+)", said, re.M)[1])
 
 
-def measure(arguments, path, share, resident, whole, weights, inputs, top):
-    """One row of the page; resident: folder of the build with all weights in memory."""
-    folder = os.path.join(top, f"swap{share:g}")
-    said = build(arguments, path, folder, int(whole * share / 100), ["--weights=swap", *arguments.flag])
-    total = total_of(said)
+def measure(arguments, name, folder, total, resident, whole, weights, inputs):
+    """One row of the page; folder, resident: of the builds whose weights are loaded and all in memory."""
     group = check_memory.make_group(f"occ_bench_swap_{os.getpid()}")
     if group:
         check_memory.write(os.path.join(group[0], group[1]), str(total + MORE))
@@ -138,16 +150,16 @@ def measure(arguments, path, share, resident, whole, weights, inputs, top):
     if group: # pages that others brought in would be theirs
         check_memory.forget(os.path.join(resident, "model.c.weights"))
         drivers["mapped"] = Driver(resident, "mapped", inputs, group[0])
-    for _ in range(arguments.rounds):
-        for driver in drivers.values():
-            if driver.fits:
+    for turn in range(arguments.rounds):
+        for mode, driver in drivers.items():
+            if driver.fits and (mode != "mapped" or turn % 3 == 0):         # which takes long
                 driver.run()
     for driver in drivers.values():
         driver.end()
     if group:
         time.sleep(0.2)
         os.rmdir(group[0])
-    return row(os.path.basename(path)[:-5], total, whole, weights, drivers)
+    return row(name, total, whole, weights, drivers)
 
 
 def row(name, total, whole, weights, drivers):
@@ -174,42 +186,56 @@ def machine():
 
 def read_arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--occamyc", required=True)
+    swap_memory.add_arguments(parser)
     parser.add_argument("--folder", required=True)
     parser.add_argument("--cc", default="cc")
-    parser.add_argument("--target", default="x86-64-v4")
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--shares", default="6 12 25 50", help="budgets in percent of what all weights in memory take")
+    parser.add_argument("--times", default="6 25", help="the budgets that are measured, in percent")
+    parser.add_argument("--row", action="append", default=[], help="one more that is measured: MODEL.onnx:TARGET:PERCENT, repeated")
+    parser.add_argument("--memory", action="store_true", help="no times")
+    parser.add_argument("--memory-of", action="append", default=[], help="a network of which no times are measured, repeated")
     parser.add_argument("--flag", action="append", default=[], help="an option of occamyc, repeated")
     parser.add_argument("--resident-flag", action="append", default=[], help="the same, of the build with all weights in memory")
     parser.add_argument("--document")
-    parser.add_argument("models", nargs="+")
     return parser.parse_args()
+
+
+def rows_of(arguments, path, target, shares):
+    """The rows of one network; all its programs are built first, two at a time."""
+    name = swap_memory.name_of(path) + ("" if target == arguments.target else f", {target}")
+    top = os.path.abspath(os.path.join(arguments.folder, f"{swap_memory.name_of(path)}_{target}"))
+    resident = os.path.join(top, "resident")
+    os.makedirs(top, exist_ok=True)
+    inputs, whole = write_inputs(path, top), swap_memory.in_memory(argparse.Namespace(occamyc=arguments.occamyc, target=target), path)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        memory = pool.submit(build, arguments, path, resident, 0, target, ["--weights=file", *arguments.resident_flag])
+        builds = [(os.path.join(top, f"swap{share:g}"), pool.submit(build, arguments, path, os.path.join(top, f"swap{share:g}"),
+                                                                    int(whole * share / 100), target, ["--weights=swap", *arguments.flag]))
+                  for share in shares]
+        memory.result()
+        builds = [(folder, said.result()) for folder, said in builds]
+    weights = os.path.getsize(os.path.join(resident, "model.c.weights"))
+    for folder, said in builds:
+        yield measure(arguments, name, folder, total_of(said), resident, whole, weights, inputs)
 
 
 def main():
     arguments = read_arguments()
-    page, skipped = HEAD.format(machine=machine(), rounds=arguments.rounds), 0
-    for path in arguments.models:
-        if not os.path.exists(path):
-            print(f"SKIPPED: {path} is not there")
-            skipped += 1
-            continue
-        top = os.path.abspath(os.path.join(arguments.folder, os.path.basename(path)[:-5]))
-        os.makedirs(top, exist_ok=True)
-        inputs = write_inputs(path, top)
-        resident = os.path.join(top, "resident")
-        said = build(arguments, path, resident, 0, ["--weights=file", *arguments.resident_flag])
-        weights = os.path.getsize(os.path.join(resident, "model.c.weights"))
-        whole = weights + total_of(said)
-        for share in map(float, arguments.shares.split()):
-            line = measure(arguments, path, share, resident, whole, weights, inputs, top)
+    models = [path for path in arguments.models if os.path.exists(path)]
+    for path in sorted(set(arguments.models) - set(models)):
+        print(f"SKIPPED: {path} is not there")
+    page = HEAD + swap_memory.page(arguments, [*models, *(path for path in arguments.memory_of if os.path.exists(path))])
+    page += UNMEASURED if arguments.memory else TIMES.format(machine=machine(), rounds=arguments.rounds, target=arguments.target)
+    wanted = [(path, arguments.target, list(map(float, arguments.times.split()))) for path in models]
+    wanted += [(path, target, [float(share)]) for path, target, share in (row.split(":") for row in arguments.row) if os.path.exists(path)]
+    for path, target, shares in [] if arguments.memory else wanted:
+        for line in rows_of(arguments, path, target, shares):
             print(line, end="", flush=True)
             page += "" if line.startswith("REFUSED") else line
-            if arguments.document:
-                with open(arguments.document, "w") as file:
-                    file.write(page + THEIRS)
-    print(f"{len(arguments.models) - skipped} measured, {skipped} skipped")
+    if arguments.document:
+        with open(arguments.document, "w") as file:
+            file.write(page + THEIRS)
+    print(f"{len(models)} networks, {len(arguments.models) - len(models)} skipped")
 
 
 if __name__ == "__main__":

@@ -82,8 +82,8 @@ def build(arguments, folder, program, sources, flags):
     run([*shlex.split(arguments.cc), *shlex.split(WARN), *shlex.split(flags), "-I.", "-o", program, *sources, "-lm"], folder)
 
 
-def check_host(arguments, folder, report):
-    """What the host program says of loads, and its profile."""
+def check_host(arguments, folder, report, ram):
+    """What the host program says of loads, and its profile; ram: bytes that occamyc told."""
     sizes = [bytes_of(port) for port in report["inputs"]]
     names = []
     for i, size in enumerate(sizes):
@@ -104,6 +104,19 @@ def check_host(arguments, folder, report):
     if lines[0] != ["occamyc", "profile", "1"] or counts != {"step": kernels, "load": int(told[2]), "stream": int(told[2])} or \
             loaded != int(told[1]):
         raise host.Failure("wrong", f"the profile has {counts} and {loaded} bytes, wanted {kernels} steps, {told[2]} loads of {told[1]}")
+    runs = [line[2:] for line in lines if line[0] == "run"]
+    if runs != [["3", ram]]:
+        raise host.Failure("wrong", f"the profile has runs {runs}, wanted 3 in {ram} bytes")
+
+
+def check_curve(arguments, model, folder, flags):
+    """The measured run is in the picture of time over memory."""
+    os.makedirs(os.path.join(folder, "curve"), exist_ok=True)
+    compile_model(arguments, model, os.path.join(folder, "curve"),
+                  ["--weights=swap", *flags, f"--profile={folder}/profile.txt", f"--budget-curve={folder}/curve.svg"])
+    with open(os.path.join(folder, "curve.svg")) as file:
+        if len(re.findall("class='run'.*measured: \\d+ bytes", file.read())) != 1:
+            raise host.Failure("wrong", "the measured run is not in the curve's picture")
 
 
 def check(arguments, name):
@@ -126,7 +139,9 @@ def check(arguments, name):
         if outputs(said) != wanted:
             raise host.Failure("wrong", f"{kind}: the outputs differ from those with the weights inside")
     if threads == 1:
-        check_host(arguments, folder, report)
+        told = run([arguments.occamyc, os.path.join(ROOT, "models", model + ".onnx"), "--weights=swap", *flags], folder)
+        check_host(arguments, folder, report, re.search(r"^RAM +(\d+) bytes", told, re.M)[1])
+        check_curve(arguments, model, folder, flags)
 
 
 if __name__ == "__main__":

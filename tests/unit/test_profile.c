@@ -38,6 +38,10 @@ static void loads_of_two_sizes_tell_rate_and_latency(void **state)
     assert_int_equal(read_lines(*state, "load 60000 3 40000\nload 110000 1 140000\nstream 5 1 9\n", &profile), 0);
     assert_true(profile.rate > 1.999 && profile.rate < 2.001); /* 100,000 bytes in 50 us */
     assert_true(profile.latency > 39999 && profile.latency < 40001);
+    assert_int_equal(read_lines(*state, "run 70000 5 8192\nrun 60000 5 9000\n", &profile), 0);
+    assert_int_equal(profile.nrun, 2);
+    assert_int_equal(profile.run[1].ram, 9000);
+    assert_true(profile.run[1].time > 59999 && profile.run[1].time < 60001);
     assert_int_equal(read_lines(*state, "load 60000 3 120000\n", &profile), 0);
     assert_true(profile.rate > 1.999 && profile.rate < 2.001 && profile.latency <= 0.0);
 }
