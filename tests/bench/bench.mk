@@ -1,5 +1,5 @@
 # Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-plain`,
-# `make bench-int8`, `make bench-speedup`, `make bench-queues`, `make bench-kernels`, `make bench-onednn`, `make bench-operators`.
+# `make bench-int8`, `make bench-extents`, `make bench-speedup`, `make bench-queues`, `make bench-kernels`, `make bench-onednn`, `make bench-operators`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
 #   BENCH_PAGE=docs/performance.md (what is written; another machine's figures have a page of their own)
 BENCH_NETWORKS ?=
@@ -30,6 +30,11 @@ bench-speedup: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
 # Branches on two queues.
 bench-queues: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BENCH_MODELS)/%.onnx,googlenet inception_v3 squeezenet1_1 resnet50)
 	$(BENCH_PYTHON) tests/bench/queues.py $(BENCH_COMMON) --document=$(if $(BENCH_NETWORKS),,docs/queues.md)
+
+# Networks whose height and width are known only while running, beside the same with constants.
+bench-extents: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/bench/extents.py --occamyc=$(BUILD)/occamyc --folder=$(BUILD)/bench --networks='$(BENCH_NETWORKS)' \
+	    --rounds=$(BENCH_ROUNDS) --cc='$(CC)' --document=$(if $(BENCH_NETWORKS),,docs/extents.md)
 
 # Generated C against generated C, without a word to the C compiler about the machine; emx-onnx-cgen's takes seconds a run.
 bench-plain: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
@@ -69,7 +74,7 @@ bench-operators: $(BUILD)/occamyc $(BENCH_VENV)/stamp
 	$(BENCH_PYTHON) tests/bench/operators.py $(BENCH_COMMON) --models=$(BUILD)/bench/operators/models --folder=$(BUILD)/bench/operators \
 	    --rounds=$(BENCH_ROUNDS) $(BENCH_RUNTIMES) --document=docs/operators.md
 
-.PHONY: bench bench-plain bench-int8 bench-speedup bench-queues bench-kernels bench-onednn bench-operators
+.PHONY: bench bench-extents bench-plain bench-int8 bench-speedup bench-queues bench-kernels bench-onednn bench-operators
 
 check-bench: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/test_bench.py $(BUILD)/occamyc '$(CC)' models/digits.onnx $(BUILD)/tests/bench
