@@ -55,7 +55,7 @@ UNMEASURED = """
 ## Times, measured
 
 None yet: rows are only written by a machine that does nothing else, since those whose raw reads drift are refused. `make bench-swap` measures
-them in some ten minutes on two idle processors.
+them; it wants two idle processors.
 """
 THEIRS = """
 Others, as they report it (other machines, other loaders; nothing of theirs was run here): FlexNN (MobiCom 2024) runs ResNet-152 in 6.2 % of
