@@ -38,7 +38,7 @@ class Installed(unittest.TestCase):
     def test_nothing_is_missing_and_nothing_else_is_there(self):
         found = [os.path.relpath(os.path.join(folder, name), PREFIX) for folder, _, names in os.walk(PREFIX) for name in names]
         pages = ["share/doc/occamyc/docs/" + name for name in os.listdir(DOCS) if name.endswith(".md")]
-        pages += ["share/occamyc/" + name for name in os.listdir(RUNTIME)]
+        pages += ["share/occamyc/" + name for name in os.listdir(RUNTIME) if name.endswith(".h")]   # the emulation is in the program
         self.assertEqual(sorted(found), sorted(FILES.split() + pages))
 
     def test_links_among_pages_lead_to_pages(self):
