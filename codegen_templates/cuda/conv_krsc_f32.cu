@@ -1,7 +1,8 @@
 /* conv_krsc_f32.cu - convolution as a matrix product that nobody stores: rows are pixels, columns are outputs,
- * terms are taps times inputs, in the order of the weights. A block computes tiles of 64 x 64; each result is one
- * sum in rising order, whatever the grid, so its bits are those of the C kernel. Knows nothing of ONNX's padding
- * modes. */
+ * terms are taps times inputs, in the order of the weights. A block computes tiles of 64 x 64, or of 128 x 128
+ * (occ_conv_big.h) where there are enough of them; each result is one sum in rising order, whatever the grid, so its
+ * bits are those of the C kernel. Knows nothing of ONNX's padding modes. */
+#include "occ_conv_big.h"
 #include "occ_implicit.h"
 #include "occ_nest.h"
 #include "occ_product.h"
@@ -62,14 +63,10 @@ OCC_HOT void occ_krsc_start(occ_product *p, const float *bias, int64_t columns)
 }
 
 /* Each part of a tile is computed by one thread; blocks of fewer threads than parts go through a tile several times.
- *
- * conv_krsc - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
- *   x     [batch][groups * inputs][depth][height][width], any strides
- *   w     [groups * outputs][tap][inputs];  bias  [groups * outputs], or NULL
- *   y     [batch][groups * outputs][depth][height][width], any strides */
-OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
-                                  const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
-                                  const occ_fused *fused)
+ * Arguments as of conv_krsc_f32. */
+OCC_HOT void occ_conv_small_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
+                                const occ_fused *fused)
 {
     OCC_SHARED_ARRAY(float, sa, OCC_TILE_K *OCC_TILE_PITCH);
     OCC_SHARED_ARRAY(float, sb, OCC_TILE_K *OCC_TILE_PITCH);
@@ -83,7 +80,7 @@ OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const f
                       first = tile % across * OCC_TILE_SIDE, channel = group * outputs + first,
                       columns = occ_min(outputs - first, OCC_TILE_SIDE);
         /* The rows of the tile before are not read behind its last barrier. */
-        occ_krsc_rows(row, x_at, y_at, window, pixel, pixels);
+        occ_krsc_rows(row, OCC_TILE_SIDE, x_at, y_at, window, pixel, pixels);
         for (int part = occ_thread(); part - occ_thread() < OCC_TILE_PARTS; part += occ_threads()) {
             occ_product p = occ_product_begin(part);
             occ_krsc_start(&p, bias ? bias + channel : bias, columns);
@@ -98,4 +95,19 @@ OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const f
                 occ_krsc_store(&p, y, y_at, pixel, pixels, channel, columns, e, fused);
         }
     }
+}
+
+/* conv_krsc - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
+ *   x     [batch][groups * inputs][depth][height][width], any strides
+ *   w     [groups * outputs][tap][inputs];  bias  [groups * outputs], or NULL
+ *   y     [batch][groups * outputs][depth][height][width], any strides */
+OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                  const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
+                                  const occ_fused *fused)
+{
+    const int64_t pixels = y_at->dim[0] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
+    if (occ_conv_is_big(groups, pixels, y_at->dim[1] / groups))
+        occ_conv_big_f32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+    else
+        occ_conv_small_f32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
 }

@@ -109,7 +109,7 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, c
         const occ_q_block b = occ_q_block_of(&q, group, from, occ_min(q.g.outputs - from, OCC_PANEL));
         q.x = (const uint8_t *)x + group * q.g.inputs;
         /* The rows of the tile before are not read behind its last barrier. */
-        occ_krsc_rows(row, x_at, y_at, window, pixel, pixels);
+        occ_krsc_rows(row, OCC_TILE_SIDE, x_at, y_at, window, pixel, pixels);
         for (int part = occ_thread(); part - occ_thread() < OCC_QUAD_PARTS; part += occ_threads()) {
             occ_quad_part p = occ_quad_begin(&q, &b, part);
             for (int64_t k = 0; k < terms; k += OCC_QUAD_K) {

@@ -26,11 +26,11 @@ OCC_HOT int64_t occ_krsc_pixel_at(const occ_image *at, int64_t pixel)
     return occ_image_place(at, planes / at->dim[2], 0, planes % at->dim[2], r, c);
 }
 
-/* Notes the rows of a tile of which `pixel` is the first; those behind the last pixel are as the last. */
-OCC_HOT void occ_krsc_rows(occ_krsc_row *row, const occ_image *x_at, const occ_image *y_at, const occ_window *window,
-                           int64_t pixel, int64_t pixels)
+/* Notes the `side` rows of a tile of which `pixel` is the first; those behind the last pixel are as the last. */
+OCC_HOT void occ_krsc_rows(occ_krsc_row *row, int side, const occ_image *x_at, const occ_image *y_at,
+                           const occ_window *window, int64_t pixel, int64_t pixels)
 {
-    for (int i = occ_thread(); i < OCC_TILE_SIDE; i += occ_threads()) {
+    for (int i = occ_thread(); i < side; i += occ_threads()) {
         const int64_t p = occ_min(pixel + i, pixels - 1), rows = p / y_at->dim[4], planes = rows / y_at->dim[3];
         row[i].image = planes / y_at->dim[2] * x_at->stride[0];
         row[i].begin[0] = (int)(planes % y_at->dim[2] * window->stride[0] - window->pad[0]);

@@ -20,12 +20,22 @@
 CONV(stem, 1, 3, 64, 1, 224, 112, 7, 2, 3)
 CONV(conv_3x3, 1, 64, 64, 1, 56, 56, 3, 1, 1)
 CONV(conv_1x1, 32, 256, 1024, 1, 14, 14, 1, 1, 0)
+CONV(conv_big, 8, 128, 128, 1, 56, 56, 3, 1, 1)
 CONV(conv_groups, 1, 128, 256, 32, 28, 14, 3, 2, 1)
 
 extern "C" OCC_KERNEL void step_conv_open(float *y, const float *x, const float *w, int64_t width)
 {
     const occ_image         x_at = {{1, 16, 1, 1, width}, {0, width, 0, 0, 1}}, y_at = x_at;
     static const occ_window window = {{1, 1, 5}, {1, 1, 1}, {1, 1, 1}, {0, 0, 2}};
+    static const occ_fused  fused = {0, {0}, 0};
+    occ_conv_krsc_f32(x, &x_at, w, 0, y, &y_at, &window, 1, 0, &fused);
+}
+
+/* Big or small tiles, as the batch asks. */
+extern "C" OCC_KERNEL void step_conv_batch(float *y, const float *x, const float *w, int64_t batch)
+{
+    const occ_image         x_at = {{batch, 256, 1, 14, 14}, {50176, 1, 0, 3584, 256}}, y_at = x_at;
+    static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}};
     static const occ_fused  fused = {0, {0}, 0};
     occ_conv_krsc_f32(x, &x_at, w, 0, y, &y_at, &window, 1, 0, &fused);
 }

@@ -6,6 +6,8 @@
 #undef occ_conv_krsc_f32
 #include "conv_krsc_f32.cu"
 
+static bool big; /* try the big tiles */
+
 static void check(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
 {
     int64_t          out[3];
@@ -27,8 +29,8 @@ static void check(Random *random, int64_t groups, int64_t inputs, int64_t output
                                &fused);
         },
         [&](float *to) {
-            occ_conv_krsc_f32(x.at(), &x_at, w.at(), with_bias ? bias.at() : nullptr, to, &y_at, &window, groups, &e,
-                              &fused);
+            (big ? occ_conv_big_f32 : occ_conv_krsc_f32)(x.at(), &x_at, w.at(), with_bias ? bias.at() : nullptr, to,
+                                                         &y_at, &window, groups, &e, &fused);
         });
 }
 
@@ -52,8 +54,26 @@ static void more_outputs_than_a_tile_has(void **)
     }
 }
 
+/* Tiles of 128 x 128, whatever the shape: few outputs, edges of tiles, groups, channels that are no fours. */
+static void big_tiles(void **)
+{
+    Random random = {13};
+    big = true;
+    for (int i = 0; i < rounds(20); i++) {
+        const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
+        check(&random, random.pick(0, 2) ? 1 : 2, random.pick(1, 12), random.pick(1, 20), in, random.pick(1, 2));
+    }
+    for (int64_t outputs : {127, 128, 131}) {
+        const int64_t in[3] = {1, 12, 13};
+        check(&random, 1, 8, outputs, in, 1);
+        check(&random, 2, 5, outputs, in, 1);
+    }
+    big = false;
+}
+
 int main()
 {
-    const CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(more_outputs_than_a_tile_has)};
+    const CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(more_outputs_than_a_tile_has),
+                                cmocka_unit_test(big_tiles)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
