@@ -134,7 +134,8 @@ def normalization(net):
     draw = net.draw
     operator = draw.weighted({"LayerNormalization": 5, "RMSNormalization": 2, "LpNormalization": 2, "MeanVarianceNormalization": 1})
     net.version(operator)
-    x = net.some((d.FLOAT,), rank=4 if operator == "MeanVarianceNormalization" else (1, 4))
+    dtype = draw.pick([d.DOUBLE, d.HALF]) if operator == "RMSNormalization" and net.single and draw.chance(0.3) else d.FLOAT
+    x = net.some((dtype,), rank=4 if operator == "MeanVarianceNormalization" else (1, 4))
     if operator == "LpNormalization":
         net.node(operator, [x], **attributes(draw, axis=[-1, 0, x.rank - 1], p=[1, 2]))
         return
@@ -145,7 +146,7 @@ def normalization(net):
     extents = [x.fixed(a) for a in range(axis, x.rank)]
     if None in extents:
         raise Rejected("the normalised extents are not fixed")
-    inputs = [x, net.weights(d.FLOAT, extents)]
+    inputs = [x, net.weights(dtype, extents)]
     if operator == "LayerNormalization" and draw.chance(0.6):
         inputs.append(net.weights(d.FLOAT, extents))
     chosen = attributes(draw, epsilon=[1e-5, 1e-2])

@@ -972,6 +972,28 @@ def stored_sets_missing():
     return model([relu()])
 
 
+def einsum(equation, *shapes):
+    names = ["x%d" % i for i in range(len(shapes))]
+    return model([helper.make_node("Einsum", names, ["y"], "sums", equation=equation)],
+                 inputs=[info(n, shape) for n, shape in zip(names, shapes)], outputs=[info("y", None)])
+
+
+@case
+def einsum_of_many_operands():
+    return einsum(",".join("a" * 17) + "->a", *[(2,)] * 17)
+
+
+@case
+def einsum_of_many_axes():
+    """The product of the first two has ten axes: the others name all of them."""
+    return einsum("abcde,fghij,abcdefgh,ij->a", (1,) * 5, (1,) * 5, (1,) * 8, (1,) * 2)
+
+
+@case
+def einsum_of_digits():
+    return einsum("a1->a", (2, 3))
+
+
 transformer_errors.add(case)
 
 
