@@ -24,13 +24,15 @@
 #define OCC_W 1
 #endif
 #if OCC_W == 1
-typedef float   occ_vf;
-typedef float   occ_vfu;
-typedef int32_t occ_vi;
+typedef float    occ_vf;
+typedef float    occ_vfu;
+typedef int32_t  occ_vi;
+typedef uint32_t occ_vu; /* integers that wrap */
 #else
-typedef float   occ_vf __attribute__((vector_size(4 * OCC_W)));
-typedef float   occ_vfu __attribute__((vector_size(4 * OCC_W), aligned(4), may_alias));
-typedef int32_t occ_vi __attribute__((vector_size(4 * OCC_W)));
+typedef float    occ_vf __attribute__((vector_size(4 * OCC_W)));
+typedef float    occ_vfu __attribute__((vector_size(4 * OCC_W), aligned(4), may_alias));
+typedef int32_t  occ_vi __attribute__((vector_size(4 * OCC_W)));
+typedef uint32_t occ_vu __attribute__((vector_size(4 * OCC_W)));
 #endif
 
 /* The mask of all 16 lanes, as the compiler's builtins take it. */
@@ -247,11 +249,7 @@ OCC_HOT occ_vf occ_vat_most(occ_vf a, occ_vf bound)
 /* a + b modulo 2^32. */
 OCC_HOT occ_vi occ_vwrap_add(occ_vi a, occ_vi b)
 {
-#if OCC_W == 1
-    return (int32_t)((uint32_t)a + (uint32_t)b);
-#else
-    return a + b;
-#endif
+    return (occ_vi)((occ_vu)a + (occ_vu)b); /* of signed vectors, too, overflow is undefined in GCC */
 }
 
 /* a * 2^bits modulo 2^32. */

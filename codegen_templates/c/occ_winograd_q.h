@@ -15,16 +15,14 @@
  * weights that the caches do not hold. */
 enum { OCC_WQ_BLOCK = 32, OCC_WQ_FAR = 64 * 1024 };
 
-/* occ_vu: integers that wrap. occ_vk: the integers of the input transform, of 16 bits where there are vectors. */
+/* occ_vk: the integers of the input transform, of 16 bits where there are vectors. */
 #if OCC_W == 1
-typedef uint32_t occ_vu;
-typedef int32_t  occ_vk;
+typedef int32_t occ_vk;
 #define OCC_VK 1
 #else
-typedef uint32_t occ_vu __attribute__((vector_size(4 * OCC_W)));
-typedef occ_vh   occ_vk;
-typedef uint8_t  occ_vkb __attribute__((vector_size(2 * OCC_W)));
-typedef int8_t   occ_vksb __attribute__((vector_size(2 * OCC_W)));
+typedef occ_vh  occ_vk;
+typedef uint8_t occ_vkb __attribute__((vector_size(2 * OCC_W)));
+typedef int8_t  occ_vksb __attribute__((vector_size(2 * OCC_W)));
 #define OCC_VK (2 * OCC_W)
 #endif
 
