@@ -13,6 +13,8 @@ KERNEL_FLAGS_w16 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
 KERNEL_FLAGS_w16vnni := $(KERNEL_FLAGS_w16) -mavx512vnni
 # Sixteen lanes made of narrower vectors: the same text as for AVX-512, on any machine.
 KERNEL_FLAGS_w16made := -DOCC_FORCE_WIDTH=16 -Wno-psabi
+# Sums of integers that overflow, of vectors too, which only GCC tells.
+KERNEL_SUMS_gcc_w4 := -fsanitize=signed-integer-overflow -fno-sanitize-recover=signed-integer-overflow
 KERNEL_CAN_w1  := yes
 KERNEL_CAN_w4  := yes
 KERNEL_CAN_w16made := yes
@@ -30,7 +32,7 @@ $(KERNEL_GEN)/stamp: $(wildcard codegen_templates/c/*) tests/kernels/instantiate
 define KERNEL_TEST
 $(BUILD)/tests/kernels/$(1)-$(2)-$(3): tests/kernels/$(1).c $(wildcard tests/kernels/*.h) $(wildcard codegen_templates/c/*) $(KERNEL_GEN)/stamp compiler/program/safe_distance.c
 	@mkdir -p $$(@D)
-	$(2) -std=c99 -D_POSIX_C_SOURCE=200809L -O2 -g1 $(KERNEL_WARN) $(SANFLAG) $(KERNEL_FLAGS_$(3)) -I. -Icompiler -Icodegen_templates/c -I$(KERNEL_GEN) -o $$@ $$< -lcmocka -lm
+	$(2) -std=c99 -D_POSIX_C_SOURCE=200809L -O2 -g1 $(KERNEL_WARN) $(SANFLAG) $(KERNEL_FLAGS_$(3)) $(KERNEL_SUMS_$(2)_$(3)) -I. -Icompiler -Icodegen_templates/c -I$(KERNEL_GEN) -o $$@ $$< -lcmocka -lm
 
 check-kernel-$(1)-$(2)-$(3): $(BUILD)/tests/kernels/$(1)-$(2)-$(3)
 	@echo "== $(1) $(2) $(3)$(if $(KERNEL_CAN_$(3)),, (compiled only: this machine cannot run it))"
