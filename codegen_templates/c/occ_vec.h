@@ -371,6 +371,23 @@ OCC_HOT occ_vf occ_veven(occ_vf a, occ_vf b)
 #endif
 }
 
+/* Elements 1, 3, 5, ... of a and then b. */
+OCC_HOT occ_vf occ_vodd(occ_vf a, occ_vf b)
+{
+#if OCC_W == 16 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+#elif OCC_W == 8 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15);
+#elif OCC_W == 4 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7);
+#elif OCC_W > 1
+    return __builtin_shuffle(a, b, occ_viota() * 2 + 1);
+#else
+    (void)a;
+    return b;
+#endif
+}
+
 OCC_HOT float occ_vsum_lanes(occ_vf a)
 {
     float sum = occ_vlane(a, 0);

@@ -1,5 +1,6 @@
 # Timings against the libraries that users would install instead. They gate nothing: `make bench`, `make bench-plain`,
-# `make bench-int8`, `make bench-extents`, `make bench-speedup`, `make bench-queues`, `make bench-kernels`, `make bench-onednn`, `make bench-operators`.
+# `make bench-int8`, `make bench-extents`, `make bench-speedup`, `make bench-queues`, `make bench-kernels`, `make bench-onednn`,
+# `make bench-operators`, `make bench-decoder`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
 #   BENCH_PAGE=docs/performance.md (what is written; another machine's figures have a page of their own)
 BENCH_NETWORKS ?=
@@ -74,7 +75,11 @@ bench-operators: $(BUILD)/occamyc $(BENCH_VENV)/stamp
 	$(BENCH_PYTHON) tests/bench/operators.py $(BENCH_COMMON) --models=$(BUILD)/bench/operators/models --folder=$(BUILD)/bench/operators \
 	    --rounds=$(BENCH_ROUNDS) $(BENCH_RUNTIMES) --document=docs/operators.md
 
-.PHONY: bench bench-extents bench-plain bench-int8 bench-speedup bench-queues bench-kernels bench-onednn bench-operators
+# A decoder in weights of four bits, prompt and tokens, against ONNX Runtime.
+bench-decoder: $(BUILD)/occamyc $(BENCH_VENV)/stamp
+	$(BENCH_PYTHON) tests/bench/decoder.py --occamyc=$(BUILD)/occamyc --folder=$(BUILD)/bench/decoder --cc='$(CC)' --document=docs/decoder.md
+
+.PHONY: bench bench-extents bench-plain bench-int8 bench-speedup bench-queues bench-kernels bench-onednn bench-operators bench-decoder
 
 check-bench: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/test_bench.py $(BUILD)/occamyc '$(CC)' models/digits.onnx $(BUILD)/tests/bench

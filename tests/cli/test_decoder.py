@@ -89,12 +89,12 @@ class Decoder(unittest.TestCase):
         with open(os.path.join(folder, "main.c"), "w") as file:
             file.write(DRIVER)
         grow = "-DGROWS(x)=x" if grows else "-DGROWS(x)="
-        subprocess.run([*CC, *WARNINGS, f"-DROOM={ROOM}", f"-DWORDS={decoder.VOCABULARY}", grow, "decoder.c", "main.c", "-lm", "-o", "decoder"],
+        subprocess.run([*CC, *WARNINGS, f"-DROOM={ROOM}", f"-DWORDS={decoder.SMALL.vocabulary}", grow, "decoder.c", "main.c", "-lm", "-o", "decoder"],
                        cwd=folder, check=True)
         return os.path.join(folder, "decoder")
 
     def wanted(self, runs):
-        past, logits = {f"past_key_values.{n}": np.zeros((1, decoder.KV, 0, decoder.SIZE), np.float32) for n in self.names}, []
+        past, logits = {f"past_key_values.{n}": np.zeros((1, decoder.SMALL.kv, 0, decoder.SMALL.size), np.float32) for n in self.names}, []
         length = 0
         for tokens in runs:
             ids = np.array([[ord(c) - ord("a") for c in tokens]], np.int64)

@@ -6,13 +6,13 @@
 
 typedef struct Case {
     int64_t rows, columns, k, block, bits, gap, blocks, bytes, zeros;
-    int     zero, group, bias; /* zero: 0 none, 1 floats, 2 packed */
+    int     zero, group, bias, panel; /* zero: 0 none, 1 floats, 2 packed */
 } Case;
 
 static Case draw(uint64_t *seed)
 {
     static const int64_t bits[] = {2, 4, 8};
-    Case c = {.rows = test_pick(seed, 0, 9), .columns = test_pick(seed, 1, 7), .k = test_pick(seed, 1, 600)};
+    Case c = {.rows = test_pick(seed, 0, 19), .columns = test_pick(seed, 1, 70), .k = test_pick(seed, 1, 600)};
 
     c.block = (int64_t)16 << test_pick(seed, 0, 5);
     c.bits = bits[test_pick(seed, 0, 2)];
@@ -23,6 +23,7 @@ static Case draw(uint64_t *seed)
     c.zero = (int)test_pick(seed, 0, 2);
     c.group = test_pick(seed, 0, 3) == 0;
     c.bias = (int)test_pick(seed, 0, 1);
+    c.panel = (int)test_pick(seed, 0, 1);
     return c;
 }
 
@@ -86,8 +87,9 @@ static void check_product(uint64_t *seed)
     uint8_t *w = random_bytes(seed, c.columns * c.bytes),
             *packed = c.zero == 2 ? random_bytes(seed, c.columns * c.zeros) : NULL;
     int32_t *group = c.group ? random_groups(seed, &c) : NULL;
+    float   *panel = c.panel ? test_floats(c.k * 32) : NULL;
 
-    occ_matmul_nbits_f32(y, x, w, scale, zero, packed, group, bias,
+    occ_matmul_nbits_f32(y, x, w, scale, zero, packed, group, bias, panel,
                          &(occ_nbits){c.rows, c.columns, c.k, c.block, c.bits, pitch});
     for (int64_t r = 0; r < c.rows; r++)
         for (int64_t n = 0; n < pitch; n++) {
@@ -105,6 +107,8 @@ static void check_product(uint64_t *seed)
         test_release(zero, ns);
     if (bias)
         test_release(bias, c.columns);
+    if (panel)
+        test_release(panel, c.k * 32);
 }
 
 static void packed_weights_are_numbers(void **state)

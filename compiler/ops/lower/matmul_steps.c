@@ -23,6 +23,25 @@ void matmul_epilogue(Deferred *p, const Matrices *m, Extent *pitch)
 
 enum { MANY_ROWS = 16 }; /* rows of a for which b is turned; without vectors b is never turned */
 
+/* Copies the second factor to row-major order; matrices that several places of the stack share are copied once. */
+static int copy_once(Lower *lower, Matrices *m)
+{
+    Operand once = m->b;
+
+    for (int i = 0; i < m->stack; i++)
+        if (extent_is(once.stride[i], 0))
+            once.dim[i] = extent_const(1);
+    if (lower_dense(lower, once, &once) < 0)
+        return -1;
+    for (int i = 0; i < m->stack; i++)
+        if (extent_is(m->b.stride[i], 0))
+            once.stride[i] = extent_const(0);
+    for (int i = 0; i < m->stack; i++)
+        once.dim[i] = m->b.dim[i];
+    m->b = once;
+    return 0;
+}
+
 /* Ensures that the kernel can read both factors: the columns of b are contiguous, or the rows of b and the columns of a
  * are. Otherwise, or where many rows of a use it, b is copied. */
 static int fit(Lower *lower, Matrices *m)
@@ -38,7 +57,7 @@ static int fit(Lower *lower, Matrices *m)
             m->b.stride[column] = extent_const(0); /* its only column: read along k */
         return 0;
     }
-    if (!one_column && lower_dense(lower, m->b, &m->b) < 0)
+    if (!one_column && copy_once(lower, m) < 0)
         return -1;
     if (one_column || !extent_is(m->b.stride[column], 1))
         m->b.stride[column] = extent_const(1); /* an axis of one element has any stride */

@@ -5,6 +5,8 @@
 
 enum { X, W, SCALE, ZERO, GROUP, BIAS };
 
+enum { FEW_ROWS = 8, PANEL = 32 }; /* as in nbits.c: for more rows, so many columns are decoded once */
+
 static int optional_input(Lower *lower, const Node *node, int index, DType dtype, Operand *out)
 {
     if (infer_has(node, index) && node->in[index]->type.dtype == dtype)
@@ -13,9 +15,18 @@ static int optional_input(Lower *lower, const Node *node, int index, DType dtype
     return 0;
 }
 
+/* Scratch for decoded columns, where that may pay; [k][PANEL]. */
+static Operand panel_for(Lower *lower, const Operand *group, Extent rows, int64_t k)
+{
+    if (!lower_has_vectors(lower) || rows.max <= FEW_ROWS || group->buffer >= 0)
+        return operand_absent(DTYPE_F32);
+    return lower_scratch(lower, DTYPE_F32, k * PANEL, "panel");
+}
+
 int lower_matmul_nbits(Lower *lower, const Node *node)
 {
     Operand x, w, scale, zero, packed, group, bias, y;
+    Extent  rows, k;
 
     if (lower_input_dense(lower, node, X, &x) < 0 || lower_input_dense(lower, node, W, &w) < 0 ||
         lower_input_dense(lower, node, SCALE, &scale) < 0 || optional_input(lower, node, ZERO, DTYPE_F32, &zero) < 0 ||
@@ -23,9 +34,11 @@ int lower_matmul_nbits(Lower *lower, const Node *node)
         optional_input(lower, node, GROUP, DTYPE_I32, &group) < 0 ||
         optional_input(lower, node, BIAS, DTYPE_F32, &bias) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
         return -1;
+    rows = operand_count(lower, &y, 0, y.rank - 1);
+    k = x.dim[x.rank - 1];
     return STEP_OUTPUT(lower, node, y, "matmul_nbits_f32", ARG(x, x), ARG(w, w), ARG(scale, scale), ARG(zero, zero),
                        ARG(packed, packed), ARG(group, group), ARG(bias, bias),
-                       ARG(rows, operand_count(lower, &y, 0, y.rank - 1)), ARG(columns, y.dim[y.rank - 1]),
-                       ARG(k, x.dim[x.rank - 1]), ARG(block, node_int(node, "block_size", 32)),
+                       ARG(panel, panel_for(lower, &group, rows, k.max)), ARG(rows, rows),
+                       ARG(columns, y.dim[y.rank - 1]), ARG(k, k), ARG(block, node_int(node, "block_size", 32)),
                        ARG(bits, node_int(node, "bits", 4)), ARG(ystride, y.dim[y.rank - 1]));
 }
