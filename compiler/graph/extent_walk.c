@@ -41,12 +41,13 @@ int64_t extent_walk_count(const ExtentWalk *walk)
 static bool add(ExtentWalk *walk, int index, int64_t most)
 {
     const Expr *expr = &walk->model->expr[index];
+    int64_t     range; /* of a symbol without bounds it does not fit */
 
     walk->needed[walk->nneeded++] = index;
     walk->value[index] = expr->lo;
     if (!is_symbol(expr))
         return true;
-    if (walk->nsymbol == WALK_SYMBOLS || expr->hi - expr->lo >= most)
+    if (walk->nsymbol == WALK_SYMBOLS || __builtin_sub_overflow(expr->hi, expr->lo, &range) || range >= most)
         return false;
     walk->symbol[walk->nsymbol++] = index;
     return extent_walk_count(walk) <= most;

@@ -1,5 +1,5 @@
 /* test_expr.c - run-time integers: known identities, and random expressions against plain evaluation. */
-#include "graph/ir.h"
+#include "graph/extent_walk.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -203,6 +203,28 @@ static void simplification_keeps_the_value(void **state)
     }
 }
 
+/* All pairs of n and (n + 1) / 2, once each; an extent without a bound cannot be walked. */
+static void a_walk_meets_every_combination(void **state)
+{
+    World     *world = *state;
+    Extent     none = extent_symbol(world->model, EXPR_ELEM, 1, 0, INT64_MIN, INT64_MAX);
+    Extent     half = extent_op(world->model, EXPR_DIV, extent_op(world->model, EXPR_ADD, world->n, K(1)), K(2));
+    Extent     list[] = {world->n, half, K(7)};
+    int64_t    n = 0;
+    ExtentWalk walk;
+
+    assert_true(extent_walk_begin(&walk, world->model, world->arena, list, 3, 100));
+    assert_int_equal(extent_walk_count(&walk), 100);
+    while (extent_walk_next(&walk)) {
+        assert_int_equal(extent_walk_value(&walk, world->n), ++n);
+        assert_int_equal(extent_walk_value(&walk, half), (n + 1) / 2);
+        assert_int_equal(extent_walk_value(&walk, K(7)), 7);
+    }
+    assert_int_equal(n, 100);
+    assert_false(extent_walk_begin(&walk, world->model, world->arena, list, 3, 99));
+    assert_false(extent_walk_begin(&walk, world->model, world->arena, &none, 1, 1000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +233,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(paths_of_a_network_meet, setup, teardown),
         cmocka_unit_test_setup_teardown(intervals_bound_top_k, setup, teardown),
         cmocka_unit_test_setup_teardown(a_leaf_exists_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_walk_meets_every_combination, setup, teardown),
         cmocka_unit_test_setup_teardown(simplification_keeps_the_value, setup, teardown),
     };
 
