@@ -159,7 +159,8 @@ static Cut channel_cut(const Step *step)
     return (Cut){.units = 0};
 }
 
-/* Elements by which each operand moves for one unit, and whether its extents fall. */
+/* Elements by which each operand moves for one unit, and whether its extents fall. A distance between units that only the
+ * run knows (channels of a row-major result of run-time width) is none that a slice can move by. */
 static void find_moves(Slicing *s)
 {
     Step moved = step_copy(s->program, s->step);
@@ -172,7 +173,7 @@ static void find_moves(Slicing *s)
 
         s->moves[k] = (y->offset.max - x->offset.max) / s->cut.grain;
         for (int a = 0; a < x->rank; a++)
-            s->taken[k] |= y->dim[a].max != x->dim[a].max;
+            s->taken[k] |= y->dim[a].max != x->dim[a].max && extent_is_const(x->stride[a]);
     }
 }
 
