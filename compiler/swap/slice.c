@@ -159,8 +159,8 @@ static Cut channel_cut(const Step *step)
     return (Cut){.units = 0};
 }
 
-/* Elements by which each operand moves for one unit, and whether its extents fall. A distance between units that only the
- * run knows (channels of a row-major result of run-time width) is none that a slice can move by. */
+/* Elements by which each operand moves for one unit, and whether its extents fall. No slice moves by a distance that
+ * only the run knows, such as that of channels of a row-major result of run-time width. */
 static void find_moves(Slicing *s)
 {
     Step moved = step_copy(s->program, s->step);
