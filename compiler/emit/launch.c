@@ -208,7 +208,7 @@ static void put_twin(const LaunchText *l, const char *unit, Text *text)
 
 static void put_kernel(LaunchText *l, const char *unit, Text *text)
 {
-    const char *stride = "(unsigned)occ_units()", *guard = "";
+    const char *stride = "(unsigned)occ_units()", *guard = "", *places = places_text(l), *units = units_from(l, 0);
 
     if (l->in_flight) {
         stride = arena_printf(l->emit->arena, "(unsigned)occ_min(occ_units(), %lld)", (long long)l->in_flight);
@@ -216,8 +216,8 @@ static void put_kernel(LaunchText *l, const char *unit, Text *text)
     }
     if (l->step->kernel->fails)
         text_put(text, "    if (*status)\n        return;\n");
-    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); %su < %s; u += %s) {\n%s", guard, units_from(l, 0),
-                stride, places_text(l));
+    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); %su < %s; u += %s) {\n%s", guard, units, stride,
+                places);
     if (l->step->kernel->fails)
         text_printf(text, "        occ_fail(status, %s(%s));\n    }\n", unit, l->places.data ? l->places.data : "");
     else
