@@ -78,7 +78,7 @@ static Buffer *add_buffer(Program *program, int like, int index)
     return &program->buffer[id];
 }
 
-/* What is gathered becomes a weight that the operand is all of. */
+/* Makes the gathered elements a weight of their own, which becomes all of the operand. */
 static void take_weight(Program *program, Operand *x, Gather g, int index)
 {
     int64_t bytes = operand_bytes_per_element(x);

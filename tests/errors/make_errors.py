@@ -978,6 +978,13 @@ def einsum(equation, *shapes):
                  inputs=[info(n, shape) for n, shape in zip(names, shapes)], outputs=[info("y", None)])
 
 
+@asked("--weights=swap", "--load-rate=20M:300us:32", "--dim=W=3..6", "--max-ram=8000", "--target=portable")
+def channels_apart_by_run_time_width():
+    """The weights of a convolution are only cut where the distance between the channels of its result is constant."""
+    return model([helper.make_node("Conv", ["x", w], [y], "conv_" + w) for w, y in ("vy", "wz")], inputs=[info("x", (1, 8, 3, "W"))],
+                 outputs=[info(y, (1, 24, 1, None)) for y in "yz"], initializers=[weight(w, (24, 8, 3, 3)) for w in "vw"])
+
+
 @case
 def einsum_of_many_operands():
     return einsum(",".join("a" * 17) + "->a", *[(2,)] * 17)
