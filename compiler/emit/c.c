@@ -64,16 +64,13 @@ static void put_source(Emit *emit, Text *text)
     text_put(text, chunks.size ? chunks.data : "");
     c_pointer_check(emit, text);
     text_put(text, "/* -- weights */\n\n");
-    if (weights.size)
-        text_write(text, weights.data, weights.size);
+    text_append(text, &weights);
     text_put(text, "/* -- steps */\n\n");
     emit_context(emit, text);
     emit_queues_context(emit, text);
-    if (emit->code.functions.size)
-        text_write(text, emit->code.functions.data, emit->code.functions.size);
-    if (init.size)
-        text_write(text, init.data, init.size);
-    text_write(text, emit->run.data, emit->run.size);
+    text_append(text, &emit->code.functions);
+    text_append(text, &init);
+    text_append(text, &emit->run);
 }
 
 /* clang-format off */

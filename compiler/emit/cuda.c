@@ -89,12 +89,6 @@ static void cuda_join(Emit *emit, int index, int depth)
 
 /* ------------------------------------------------------------------------------------------------------------ files */
 
-static void put_text(Text *text, const Text *from)
-{
-    if (from->size)
-        text_write(text, from->data, from->size);
-}
-
 /* All parts are printed before the template pieces are chosen, because the names in them determine the choice. */
 static void put_source(Emit *emit, Text *text)
 {
@@ -105,9 +99,9 @@ static void put_source(Emit *emit, Text *text)
     emit_weights(emit, &weights);
     emit_init(emit, &init);
     emit_prototypes(emit, &prototypes);
-    put_text(&used, &emit->code.functions);
-    put_text(&used, &init);
-    put_text(&used, &emit->run);
+    text_append(&used, &emit->code.functions);
+    text_append(&used, &init);
+    text_append(&used, &emit->run);
     text_put(&used, weights.size ? " OCC_WEIGHTS OCC_ALIGNED uint8_t " : "");
     text_put(&used, weights.size && (strstr(weights.data, "NAN") || strstr(weights.data, "INFINITY")) ? " NAN " : "");
     emit_chunks(emit, &used, &includes, &chunks);
@@ -116,16 +110,16 @@ static void put_source(Emit *emit, Text *text)
                 "#if defined(OCC_GUARD)\n#error \"guarded builds are for programs without a device\"\n#endif\n"
                 "#include \"%s.h\"\n#include <cuda_runtime_api.h>\n%s\n",
                 emit_header_stem(emit), includes.size ? includes.data : "");
-    put_text(text, &chunks);
+    text_append(text, &chunks);
     c_pointer_check(emit, text);
     text_put(text, "/* -- weights */\n\n");
-    put_text(text, &weights);
+    text_append(text, &weights);
     text_printf(text, "/* -- steps; those of the device are in %s.cu */\n\n", emit_header_stem(emit));
     if (prototypes.size)
         text_printf(text, "%s\n", prototypes.data);
-    put_text(text, &emit->code.functions);
-    put_text(text, &init);
-    put_text(text, &emit->run);
+    text_append(text, &emit->code.functions);
+    text_append(text, &init);
+    text_append(text, &emit->run);
 }
 
 /* Writes the device's file; nothing if no step runs on the device. */
@@ -142,9 +136,9 @@ static void put_device(Emit *emit, Text *text)
                    "#if defined(__CUDACC__)\n#pragma nv_diag_suppress 128 /* loops over literal extents of 0 */\n"
                    "#pragma nv_diag_suppress 177 /* functions of the dialect that nothing here needs */\n#endif\n");
     text_printf(text, "%s\n%s\n", includes.size ? includes.data : "", template_text("occ_cuda.h"));
-    put_text(text, &chunks);
+    text_append(text, &chunks);
     text_put(text, "/* -- steps */\n\n");
-    put_text(text, &emit->code.functions);
+    text_append(text, &emit->code.functions);
     emit_loader(emit, text);
     emit_on_device(emit, false);
 }

@@ -5,7 +5,7 @@
  *   finish   end: waits, then the steps behind
  *   run      start and finish
  *
- * Where there is a graph, its steps are a function of their own, give: open captures what it puts into the stream. */
+ * The steps of a graph are a function of their own, give: open captures what this function puts into the stream. */
 #include "device/device.h"
 #include "emit/emit.h"
 #include "program/operand.h"
@@ -105,12 +105,6 @@ static void put_variables(Emit *emit, Text *text, const Text *lines, bool ports)
     text_put(text, "\n");
 }
 
-static void put_lines(Text *text, const Text *lines)
-{
-    if (lines->size)
-        text_write(text, lines->data, lines->size);
-}
-
 /* The steps of the graph. */
 static void put_give(Emit *emit, Text *text)
 {
@@ -121,7 +115,7 @@ static void put_give(Emit *emit, Text *text)
              "static int @_give(const @_memory *memory)\n{\n");
     put_variables(emit, text, &lines, false);
     put_status_reset(emit, text);
-    put_lines(text, &lines);
+    text_append(text, &lines);
     put_status_fetch(emit, text);
     text_put(text, "    return 0;\n}\n\n");
 }
@@ -137,7 +131,7 @@ static void put_begin(Emit *emit, Text *text)
     put_variables(emit, text, &lines, true);
     if (!has_graph(emit))
         put_status_reset(emit, text);
-    put_lines(text, &lines);
+    text_append(text, &lines);
     if (has_graph(emit))
         put_line(emit, text,
                  "    if (memory->context->graph)\n"
@@ -166,7 +160,7 @@ static void put_end(Emit *emit, Text *text)
              "static int @_end(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n");
     put_variables(emit, text, &lines, true);
     put_line(emit, text, "    OCC_JOIN(@_join(memory));\n");
-    put_lines(text, &lines);
+    text_append(text, &lines);
     text_put(text, "    return 0;\n}\n\n");
 }
 
@@ -255,7 +249,7 @@ static void put_prepare(Emit *emit, Text *text)
     if (uploads.size) {
         text_printf(text, "    device = (unsigned char *)memory->device;\n%s",
                     file ? "    weights = (const unsigned char *)memory->weights;\n" : "");
-        put_lines(text, &uploads);
+        text_append(text, &uploads);
     }
     text_put(text, "    return cudaDeviceSynchronize() ? OCC_ECUDA : 0;\n}\n\n");
 }
@@ -316,7 +310,7 @@ void cuda_run(Emit *emit)
     put_end(emit, &steps);
     c_check_function(emit, &text);
     put_join(emit, &text);
-    put_lines(&text, &steps);
+    text_append(&text, &steps);
     put_line(emit, &text, entries);
     put_open(emit, &text);
     emit->run = text;
@@ -327,7 +321,7 @@ void cuda_run(Emit *emit)
 void emit_cuda_type(Emit *emit, Text *text)
 {
     put_line(emit, text,
-             "/* What a memory knows between calls; filled by open, and nobody else's to touch. */\n"
+             "/* The state of a memory between calls; filled by open, and nobody else's to touch. */\n"
              "typedef struct {\n"
              "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n"
              "    const void *in;        /* of the run that has been started; NULL: none has */\n"

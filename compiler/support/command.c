@@ -76,12 +76,16 @@ const char *command_word(Arena *arena, const char *word)
     return *word && !word[strspn(word, plain)] ? word : command_quote(arena, word);
 }
 
+const char *command_variable(const char *name, const char *usual)
+{
+    const char *value = getenv(name);
+
+    return value && *value ? value : usual;
+}
+
 char *folder_temporary(Arena *arena)
 {
-    const char *base = getenv("TMPDIR");
-    char       *path = arena_printf(arena, "%s/occamyc.XXXXXX", base && *base ? base : "/tmp");
-
-    return mkdtemp(path);
+    return mkdtemp(arena_printf(arena, "%s/occamyc.XXXXXX", command_variable("TMPDIR", "/tmp")));
 }
 
 void folder_remove(Arena *arena, const char *folder)

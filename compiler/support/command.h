@@ -15,6 +15,9 @@ char *command_quote(Arena *arena, const char *word);
 /* `word` as a person would type it: quoted only where the shell would see something else in it. */
 const char *command_word(Arena *arena, const char *word);
 
+/* The value of a variable of the environment, or `usual` where it is not set or empty. */
+const char *command_variable(const char *name, const char *usual);
+
 /* A new empty folder for files of ours, and the end of it with all that lies in it. NULL with errno set. */
 char *folder_temporary(Arena *arena);
 void  folder_remove(Arena *arena, const char *folder);

@@ -42,6 +42,11 @@ void text_write(Text *text, const char *bytes, size_t count)
     text->data[text->size] = 0;
 }
 
+void text_append(Text *text, const Text *from)
+{
+    text_write(text, from->data, from->size);
+}
+
 void text_put(Text *text, const char *string)
 {
     text_write(text, string, strlen(string));

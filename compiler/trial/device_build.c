@@ -23,19 +23,12 @@ static const char *const emulation[] = {"cuda_runtime_api.h", "emulate.h", "fibe
 #define EMULATED "-std=c++17 -O1 -ffp-contract=off -DOCC_EMULATE -I."
 #endif
 
-static const char *tool(const char *variable, const char *usual)
-{
-    const char *named = getenv(variable);
-
-    return named && *named ? named : usual;
-}
-
 /* The name of the first device, if it can be used: "GPU 0: NVIDIA A100-PCIE-40GB"; NULL: there is none. */
 static const char *device_name(const Emission *emission, const char *folder)
 {
     Arena *arena = emission->diag->arena;
     Text   said = text_new(arena), version = text_new(arena);
-    char  *line = arena_printf(arena, "%s --version", tool("NVCC", "nvcc"));
+    char  *line = arena_printf(arena, "%s --version", command_variable("NVCC", "nvcc"));
 
     if (command_run(folder, line, &version) != 0 || command_run(folder, "nvidia-smi -L", &said) != 0 || !said.data ||
         strncmp(said.data, "GPU ", 4))
@@ -58,9 +51,9 @@ static int write_emulation(const Emission *emission, const char *folder)
 static const char *emulated_line(const Emission *emission, bool has_device_code)
 {
     Text        line = text_new(emission->diag->arena);
-    const char *cxx = tool("CXX", "g++");
+    const char *cxx = command_variable("CXX", "g++");
 
-    text_printf(&line, "%s -std=c99 -O1 -I. -c main.c model.c", tool("CC", "cc"));
+    text_printf(&line, "%s -std=c99 -O1 -I. -c main.c model.c", command_variable("CC", "cc"));
     for (int i = 0; emulation[i]; i++)
         if (strstr(emulation[i], ".cc"))
             text_printf(&line, " && %s " EMULATED " -c %s", cxx, emulation[i]);
@@ -79,7 +72,7 @@ int device_build(const Emission *emission, const char *folder, Text *report)
 
     if (device)
         line = arena_printf(arena, "%s -O1 -fmad=false -arch=native -o model main.c model.c %s -lm",
-                            tool("NVCC", "nvcc"), has_device_code ? "model.cu" : "");
+                            command_variable("NVCC", "nvcc"), has_device_code ? "model.cu" : "");
     else
         line = emulated_line(emission, has_device_code);
     if (!device && write_emulation(emission, folder) < 0)

@@ -285,13 +285,13 @@ static int measure_all(Tune *tune, const TuneCompile *compile)
 
 int tune_run(const TuneCompile *compile, const Options *options, Diag *diag, Text *summary)
 {
-    const char *cc = getenv("CC");
     Tune tune = {.options = options, .arena = diag->arena, .diag = diag, .folder = folder_temporary(diag->arena)};
     int  failed;
 
     if (!tune.folder)
         return diag_usage(diag, "--tune: cannot make a temporary folder; set TMPDIR to one that can be written");
-    tune.cc = options->cc ? options->cc : arena_printf(diag->arena, "%s -O2 -march=native", cc && *cc ? cc : "cc");
+    tune.cc =
+        options->cc ? options->cc : arena_printf(diag->arena, "%s -O2 -march=native", command_variable("CC", "cc"));
     failed = measure_all(&tune, compile);
     if (!failed)
         failed = write_choices(&tune, summary);

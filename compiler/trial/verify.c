@@ -398,14 +398,13 @@ static int refuse_python(const Verify *v, const char *python, const char *lacks)
 static int make_reference(Verify *v, const char *sets_folder)
 {
     enum { LACKS = 3, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
-    const char *script = template_text("reference.py"), *python = getenv("OCCAMYC_PYTHON");
+    const char *script = template_text("reference.py"), *python = command_variable("OCCAMYC_PYTHON", "python3");
     const char *model = absolute_path(v->arena, v->diag->file), *sets = absolute_path(v->arena, sets_folder);
     Text        line = text_new(v->arena), said = text_new(v->arena);
     int         status;
 
     if (!model || !sets)
         return diag_usage(v->diag, "--verify: '%s' cannot be found from another folder", v->diag->file);
-    python = python && *python ? python : "python3";
     text_printf(&line, "%s reference.py %s", python, command_quote(v->arena, model));
     if (*sets_folder)
         text_printf(&line, " %s", command_quote(v->arena, sets));
@@ -427,9 +426,8 @@ static int make_reference(Verify *v, const char *sets_folder)
 
 static int build_host(Verify *v)
 {
-    const char *cc = getenv("CC");
-    Text        said = text_new(v->arena);
-    char       *line = arena_printf(v->arena, "%s -std=c99 -O1 -o model main.c model.c -lm", cc && *cc ? cc : "cc");
+    Text  said = text_new(v->arena);
+    char *line = arena_printf(v->arena, "%s -std=c99 -O1 -o model main.c model.c -lm", command_variable("CC", "cc"));
 
     if (build_write(v->emission, v->folder, true) < 0)
         return -1;
