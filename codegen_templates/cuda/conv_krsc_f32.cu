@@ -4,7 +4,7 @@
  * bits are those of the C kernel. Knows nothing of ONNX's padding modes. */
 #include "occ_conv_big.h"
 #include "occ_implicit.h"
-#include "occ_nest.h"
+#include "occ_fused.h"
 #include "occ_product.h"
 
 /* The element of the image that a row and a term meet in; 0 outside. */
@@ -37,10 +37,7 @@ OCC_HOT void occ_krsc_store(const occ_product *p, float *y, const occ_image *y_a
     for (int i = 0; i < OCC_TILE_PART; i++) {
         const int64_t at = pixel + p->row + i;
         float        *to = y + occ_krsc_pixel_at(y_at, at);
-        occ_expr      row = occ_expr_start(e);
-        OCC_UNROLLED
-        for (int64_t k = 0; k < fused->nx; k++)
-            row.at[k] += at * fused->pitch[k];
+        const occ_expr      row = occ_fused_at(e, fused, at);
         OCC_UNROLLED
         for (int j = 0; j < OCC_TILE_PART; j++) {
             const int64_t c = channel + p->column + j;

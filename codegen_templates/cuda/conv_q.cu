@@ -2,8 +2,8 @@
  * stores: rows are pixels, columns are outputs, a term is four inputs of a tap, which one instruction multiplies and
  * adds. Integer sums are exact in any order, so the bits are those of the C kernel. Knows nothing of ONNX's padding
  * modes. */
+#include "occ_fused.h"
 #include "occ_implicit.h"
-#include "occ_nest.h"
 #include "occ_quads.h"
 #include "occ_result.h"
 
@@ -63,10 +63,7 @@ OCC_HOT void occ_quad_store(const occ_conv_q *q, const occ_quad_part *p, const o
     OCC_UNROLLED
     for (int i = 0; i < OCC_QUAD_ROWS; i++) {
         const int64_t at = pixel + p->row + i;
-        occ_expr      row = occ_expr_start(e);
-        OCC_UNROLLED
-        for (int64_t k = 0; k < fused->nx; k++)
-            row.at[k] += at * fused->pitch[k];
+        const occ_expr      row = occ_fused_at(e, fused, at);
         OCC_UNROLLED
         for (int j = 0; j < OCC_QUAD_COLUMNS; j++) {
             const int64_t c = b->channel + p->column + j;

@@ -1,8 +1,8 @@
 /* depthwise_f32.cu - convolution of each channel by itself. A thread makes OCC_DEPTH_PIXELS neighbours of a row of one
  * channel in registers; neighbouring threads have neighbouring channels. Taps come in rising order, those outside the
  * image are left out, so the bits are those of the C kernel. Knows nothing of ONNX's padding modes. */
+#include "occ_fused.h"
 #include "occ_image.h"
-#include "occ_nest.h"
 
 #define OCC_DEPTH_PIXELS 4
 
@@ -50,10 +50,7 @@ OCC_HOT void occ_depth_store(const float *sum, float *y, const occ_image *y_at, 
     float        *to = y + occ_image_place(y_at, at->image, c, at->depth, at->row, at->column);
     OCC_UNROLLED
     for (int j = 0; j < OCC_DEPTH_PIXELS; j++) {
-        occ_expr pixel = occ_expr_start(e);
-        OCC_UNROLLED
-        for (int64_t k = 0; k < fused->nx; k++)
-            pixel.at[k] += (first + j) * fused->pitch[k];
+        const occ_expr pixel = occ_fused_at(e, fused, first + j);
         if (at->column + j < y_at->dim[4])
             to[j * y_at->stride[4]] = occ_apply_vf(&pixel, sum[j], c, 1, fused->fn);
     }

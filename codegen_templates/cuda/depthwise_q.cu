@@ -1,7 +1,7 @@
 /* depthwise_q.cu - convolution of each channel of 8-bit integers by itself: each thread makes every so many of the
  * results, neighbouring threads neighbouring channels. Integer sums are exact, so the bits are those of the C kernel.
  * Knows nothing of ONNX's padding modes. */
-#include "occ_nest.h"
+#include "occ_fused.h"
 #include "occ_result.h"
 
 #ifndef TPL_T
@@ -49,10 +49,7 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
             planes / y_at->dim[2], c, {planes % y_at->dim[2], rows % y_at->dim[3], pixel % y_at->dim[4]}};
         const int32_t sum = occ_dq_sum_TPL_N_TPL_N2(x + occ_result_plane(&r, x_at), x_at, w + (form->wtap ? c : 0),
                                                     window, &r, xzero, form->wtap);
-        occ_expr      row = occ_expr_start(e);
-        OCC_UNROLLED
-        for (int64_t k = 0; k < fused->nx; k++)
-            row.at[k] += pixel * fused->pitch[k];
+        const occ_expr row = occ_fused_at(e, fused, pixel);
         occ_put_TPL_N2(y, occ_result_place(&r, y_at), y_at->stride[1], sum + (bias ? bias[c] : 0), &row, c, 1,
                        fused->fn, (int32_t)form->yzero);
     }

@@ -6,7 +6,7 @@
 #include "occ_big.h"
 #include "occ_epilogue.h"
 #include "occ_implicit.h"
-#include "occ_nest.h"
+#include "occ_fused.h"
 
 /* Fewer big tiles than this leave processors of a device idle: small tiles are better. */
 #define OCC_BIG_LEAST 64
@@ -16,7 +16,7 @@ OCC_HOT int occ_conv_is_big(int64_t groups, int64_t pixels, int64_t outputs)
     return outputs >= OCC_BIG_SIDE && groups * (pixels / OCC_BIG_SIDE) * (outputs / OCC_BIG_SIDE) >= OCC_BIG_LEAST;
 }
 
-/* Where the factors of a tile come from. */
+/* The factors of a tile: its pixels and its columns of weights. */
 typedef struct occ_conv_big {
     const float        *x, *w; /* of the group; of the tile's first column */
     const occ_image    *x_at;
@@ -96,12 +96,9 @@ OCC_HOT void occ_conv_big_store(const occ_big_part *p, float *y, const occ_image
 {
     OCC_UNROLLED
     for (int i = 0; i < OCC_BIG_PART; i++) {
-        const int64_t at = pixel + p->row + i * OCC_BIG_APART;
-        float        *to = y + occ_krsc_pixel_at(y_at, at);
-        occ_expr      row = occ_expr_start(e);
-        OCC_UNROLLED
-        for (int64_t k = 0; k < fused->nx; k++)
-            row.at[k] += at * fused->pitch[k];
+        const int64_t  at = pixel + p->row + i * OCC_BIG_APART;
+        float         *to = y + occ_krsc_pixel_at(y_at, at);
+        const occ_expr row = occ_fused_at(e, fused, at);
         OCC_UNROLLED
         for (int j = 0; j < OCC_BIG_PART; j++) {
             const int64_t c = p->column + j * OCC_BIG_APART;

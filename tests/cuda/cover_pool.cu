@@ -4,27 +4,7 @@
 #include "cover.h"
 #include "occ_result.h"
 #include "occ_vapart.h"
-
-namespace floats
-{
-#define occ_pool_f32 host_pool_f32
-#define occ_pool_planes_f32 host_pool_planes_f32
-#include "pool_planes_f32.c"
-#undef occ_pool_f32
-#undef occ_pool_planes_f32
-#include "pool_f32.cu"
-#include "pool_planes_f32.cu"
-} // namespace floats
-
-namespace places
-{
-#define TPL_T float
-#define occ_maxpool_TPL_N host_maxpool
-#include "maxpool.c"
-#undef occ_maxpool_TPL_N
-#define occ_maxpool_TPL_N occ_maxpool
-#include "maxpool.cu"
-} // namespace places
+#include "pool_twins.h"
 
 /* Three by three pixels, every second one. */
 #define WINDOW \

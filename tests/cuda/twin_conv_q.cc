@@ -2,8 +2,8 @@
 #include "image.h"
 
 #include "occ_depthwise_q.h"
+#include "occ_fused.h"
 #include "occ_implicit.h"
-#include "occ_nest.h"
 #include "occ_quads.h"
 #include "occ_result.h"
 #include "occ_strip_q.h"
