@@ -35,6 +35,8 @@ typedef struct LaunchText {
     Text        params;    /* "const void *p0, void *p1" */
     Text        arguments; /* "p0, p1" */
     Text        places;    /* the arguments of one unit: "p0 + ..." */
+    const char *count;     /* the units: "96u" */
+    const char *position;  /* lines that find the place of unit u along each axis */
     int64_t     in_flight; /* units that have scratch of their own; 0: any number */
     int        *open;      /* Model.expr indices that places and counts of units need: parameters m0, m1, ... */
     int         nopen, copen;
@@ -206,9 +208,9 @@ static void put_twin(const LaunchText *l, const char *unit, Text *text)
         text_printf(text, "    %s(%s);\n", unit, arguments);
 }
 
-static void put_kernel(LaunchText *l, const char *unit, Text *text)
+static void put_kernel(const LaunchText *l, const char *unit, Text *text)
 {
-    const char *stride = "(unsigned)occ_units()", *guard = "", *places = places_text(l), *units = units_from(l, 0);
+    const char *stride = "(unsigned)occ_units()", *guard = "";
 
     if (l->in_flight) {
         stride = arena_printf(l->emit->arena, "(unsigned)occ_min(occ_units(), %lld)", (long long)l->in_flight);
@@ -216,8 +218,8 @@ static void put_kernel(LaunchText *l, const char *unit, Text *text)
     }
     if (l->step->kernel->fails)
         text_put(text, "    if (*status)\n        return;\n");
-    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); %su < %s; u += %s) {\n%s", guard, units, stride,
-                places);
+    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); %su < %s; u += %s) {\n%s", guard, l->count, stride,
+                l->position);
     if (l->step->kernel->fails)
         text_printf(text, "        occ_fail(status, %s(%s));\n    }\n", unit, l->places.data ? l->places.data : "");
     else
@@ -243,7 +245,7 @@ static void put_grid(const LaunchText *l, Text *text)
 }
 
 /* Everything of a launcher behind its name, which is "@" here. */
-static const char *launcher_text(LaunchText *l, const char *unit)
+static const char *launcher_text(const LaunchText *l, const char *unit)
 {
     Text text = text_new(l->emit->arena);
 
@@ -286,7 +288,8 @@ const char *emit_launcher(Emit *emit, const Step *step, Text *extra)
     put_operands(&l);
     made.body = emit_step_function(emit, &l.units.unit, extra);
     put_extents(&l, made.body);
-    (void)units_from(&l, 0); /* notes the integers that the kernel counts by */
+    l.count = units_from(&l, 0);
+    l.position = places_text(&l);
     put_open(&l, extra);
     put_status(&l);
     made.body = launcher_text(&l, made.body);
