@@ -18,6 +18,7 @@ import numpy as np
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cli"))
 import decoder  # noqa: E402
+import programs  # noqa: E402
 import report  # noqa: E402
 
 # The geometry of a current half-billion decoder: 24 layers, grouped heads, a table of 152 thousand words.
@@ -48,10 +49,10 @@ def build(args, model, shape, names):
     folder = args.folder
     dims = ["batch_size=1", f"sequence_length=1..{PROMPT}", f"total_sequence_length=1..{ROOM}", f"past_sequence_length={ROOM}"]
     states = [f"--state=present.{n}:past_key_values.{n}" for n in names]
-    subprocess.run([args.occamyc, model, "-o", "decoder.c", "--quiet", "--report=report.json", *[f"--dim={d}" for d in dims], *states,
-                    *args.options.split()], cwd=folder, check=True)
-    subprocess.run([*args.cc.split(), *args.flags.split(), f"-DROOM={ROOM}", f"-DPROMPT={PROMPT}", f"-DWORDS={shape.vocabulary}",
-                    f"-DCLOCK={CLOCK[args.clock]}", f"-I{folder}", HERE / "decoder_driver.c", "decoder.c", "-o", "program", "-lm"], cwd=folder, check=True)
+    programs.run_quietly([args.occamyc, model, "-o", "decoder.c", "--quiet", "--report=report.json", *[f"--dim={d}" for d in dims], *states,
+                          *args.options.split()], folder)
+    programs.run_quietly([*args.cc.split(), *args.flags.split(), f"-DROOM={ROOM}", f"-DPROMPT={PROMPT}", f"-DWORDS={shape.vocabulary}",
+                          f"-DCLOCK={CLOCK[args.clock]}", f"-I{folder}", HERE / "decoder_driver.c", "decoder.c", "-o", "program", "-lm"], folder)
     return folder / "program", json.loads((folder / "report.json").read_text())
 
 

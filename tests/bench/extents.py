@@ -8,7 +8,6 @@ lower quartile.
 import argparse
 import json
 import os
-import platform
 import resource
 import subprocess
 from pathlib import Path
@@ -18,7 +17,7 @@ import onnx
 
 import extent_nets
 from programs import run_quietly
-from report import geometric
+from report import geometric, processor
 
 TEXT = """# Extents known only while running
 
@@ -107,8 +106,7 @@ def main():
     rows.append(f"| geometric mean | | | | {mean[0]:.3f} | | | {mean[1]:.3f} | | | {mean[2]:.3f} | | |")
     print(rows[-1])
     if args.document:
-        cpu = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), platform.machine())
-        head = TEXT.format(cpu=cpu, load=f"{os.getloadavg()[0]:.1f}", rounds=args.rounds, cc=f"{args.cc} -O2 -march=native")
+        head = TEXT.format(cpu=processor(), load=f"{os.getloadavg()[0]:.1f}", rounds=args.rounds, cc=f"{args.cc} -O2 -march=native")
         Path(args.document).write_text(head + "\n".join(rows) + "\n")
 
 
