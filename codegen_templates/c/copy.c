@@ -54,7 +54,7 @@ OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys,
 
 /* copy - y[i] = x[i] for every index i of `rank` axes.
  *   y  [dim[0]]...[dim[rank - 1]], strides ystride; x the same with strides xstride (0 repeats); rank >= 1
- *   Where the neighbours of x are along another axis than those of y, the two axes are walked in blocks. */
+ *   Two axes are walked in blocks if the neighbours of x lie along another axis than those of y. */
 OCC_INLINE void occ_copy_TPL_N(TPL_T *y, const TPL_T *x, int64_t rank, const occ_extent *dim, const occ_extent *ystride,
                                const occ_extent *xstride)
 {

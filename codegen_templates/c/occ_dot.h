@@ -6,7 +6,7 @@
 
 #include "occ_bytes.h"
 
-/* What a kernel may assume of its factors; a literal:
+/* Assumptions of a kernel on its factors; a literal:
  *   OCC_DOT_SIGNED    x holds signed bytes
  *   OCC_DOT_UNSIGNED  x holds unsigned bytes
  *   OCC_DOT_SAFE      x holds unsigned bytes, and sums of two products never saturate: 255 * (w[0] + w[1]) and

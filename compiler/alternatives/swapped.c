@@ -205,8 +205,8 @@ static bool offer_cascades(Trials *s, int round, Form *form)
            s->best.form.cascade == CASCADE_OFF;
 }
 
-/* Where nothing fits: cascades over large tensors only. In others the weights of all stages, which are there at once,
- * take more than the tensors would; in the tail of a network above all. */
+/* If nothing fits, offers cascades over large tensors only. A cascade needs the weights of all its stages at once,
+ * which take more memory than small tensors do, above all in the tail of a network. */
 static bool offer_fewer_cascades(Trials *s, int round, Form *form)
 {
     static const int eighths[] = {7, 5, 3}; /* of the least arena so far: smaller tensors are no reason for one */

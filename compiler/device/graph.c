@@ -1,7 +1,7 @@
 /* graph.c - which steps of a program become one graph: all that the device is given in a run, where it is given the
  * same each time. The host opens with a capture of them, and a run launches the graph in one call.
  *
- * That needs one row of steps without a step of the host between. The host's copies between the caller's memory and
+ * A graph is one row of steps without a step of the host between. The host's copies between the caller's memory and
  * pinned memory would stand between, so they are moved to the two ends first:
  *
  *   in0 up0 conv in1 up1 add down0 out0    becomes    in0 in1 | up0 conv up1 add down0 | out0 */
@@ -14,7 +14,7 @@
 
 /* ---------------------------------------------------------------------------------------------------------- staging */
 
-/* What a step is to a program that the host only feeds. */
+/* The part that a step has in a program whose host only feeds the device. */
 typedef enum DeviceStage { STAGE_IN, STAGE_DEVICE, STAGE_OUT, STAGE_OTHER } DeviceStage;
 
 static DeviceStage stage_of(const Program *p, const Step *step)

@@ -10,7 +10,7 @@ enum { COUNT = MAX_RANK, AXES, MAX_WALKS = 24 };
 
 static const int64_t OPEN = (int64_t)1 << 46; /* stands for a bound that is not known yet */
 
-/* What inference knows of one carried value. */
+/* The facts about one carried value that inference has found. */
 typedef struct CarriedState {
     Type    type; /* of the parameter; varying extents are filled in before each walk */
     bool    varies[AXES];

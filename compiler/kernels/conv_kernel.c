@@ -84,7 +84,8 @@ static void take_conv_bytes(Step *slice, int axis, int64_t lo, int64_t hi)
     slice_shift_named(slice, "sums", lo);
 }
 
-/* Of several groups the panels are alike only where these fill them, or are less than one. */
+/* The panels of weights, if all have one form: those of several groups do if each group fills its panels, or is less
+ * than one. */
 static Panels panels_of(const Step *step, int64_t lane, int64_t even)
 {
     int64_t outputs = outputs_of_group(step), groups = step_value(step, "groups", 0);
@@ -120,7 +121,7 @@ static double work_bytes(const Step *step)
     return window_work_at(step, 60.0, 13.0);
 }
 
-/* Of the largest extents. */
+/* Predicted nanoseconds of conv_f32, for the largest extents. */
 static double time_conv(const Core *core, const Step *step)
 {
     ConvShape shape;
