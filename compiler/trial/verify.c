@@ -394,11 +394,24 @@ static int refuse_python(const Verify *v, const char *python, const char *lacks)
                       python);
 }
 
+/* The scripts that ask ONNX Runtime, in the temporary folder. */
+static int write_scripts(const Verify *v)
+{
+    static const char *const names[] = {"reference.py", "exact_sums.py"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *text = template_text(names[i]);
+        if (file_write_whole(arena_printf(v->arena, "%s/%s", v->folder, names[i]), text, strlen(text)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* Test sets in the temporary folder, of the inputs under `sets_folder` or, where that is "", of random ones. */
 static int make_reference(Verify *v, const char *sets_folder)
 {
     enum { LACKS = 3, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
-    const char *script = template_text("reference.py"), *python = command_variable("OCCAMYC_PYTHON", "python3");
+    const char *python = command_variable("OCCAMYC_PYTHON", "python3");
     const char *model = absolute_path(v->arena, v->diag->file), *sets = absolute_path(v->arena, sets_folder);
     Text        line = text_new(v->arena), said = text_new(v->arena);
     int         status;
@@ -408,8 +421,7 @@ static int make_reference(Verify *v, const char *sets_folder)
     text_printf(&line, "%s reference.py %s", python, command_quote(v->arena, model));
     if (*sets_folder)
         text_printf(&line, " %s", command_quote(v->arena, sets));
-    if (write_ports(v) < 0 ||
-        file_write_whole(arena_printf(v->arena, "%s/reference.py", v->folder), script, strlen(script)) < 0)
+    if (write_ports(v) < 0 || write_scripts(v) < 0)
         return diag_usage(v->diag, "--verify: cannot write in '%s': %s", v->folder, strerror(errno));
     status = command_run(v->folder, line.data, &said);
     if (status == NOT_FOUND || status == NOT_EXECUTABLE)

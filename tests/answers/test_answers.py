@@ -136,5 +136,35 @@ class Programs(unittest.TestCase):
         self.assertEqual(self.firsts("t_0_run(16);", "t_1_run(32);", "t_2_run(32);"), ([0, 1], [-1, -1, 1]))
 
 
+class ExactSums(unittest.TestCase):
+    """255 * 127 twice does not fit 16 bits, in which ONNX Runtime adds on some processors."""
+
+    X, W = np.full((4, 64), 255, np.uint8), np.full((64, 8), 127, np.int8)
+    SCALES = {"one": np.float32(1), "scale": np.float32(2.0 ** 14), "x_zero": np.uint8(0), "w_zero": np.int8(-1)}
+
+    def model(self, operator, inputs, fed, **attributes):
+        domain = "com.microsoft" if operator == "MatMulIntegerToFloat" else ""
+        values = dict(self.SCALES, x=self.X, w=self.W, x4=self.X.reshape(4, 64, 1, 1), w4=self.W.T.reshape(8, 64, 1, 1))
+        graph = helper.make_graph([helper.make_node(operator, inputs, ["y"], domain=domain, **attributes)], "g", [
+            helper.make_tensor_value_info(n, helper.np_dtype_to_tensor_dtype(values[n].dtype), values[n].shape) for n in fed],
+            [helper.make_empty_tensor_value_info("y")], [numpy_helper.from_array(values[n], n) for n in sorted(set(inputs) - {*fed, ""})])
+        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+        return oracle.answers(made, [[values[n] for n in fed]])[0][0]
+
+    def test_every_product_is_exact(self):
+        cases = [("MatMulInteger", ["x", "w", "", ""], 127), ("MatMulInteger", ["x", "w", "x_zero", "w_zero"], 128),
+                 ("ConvInteger", ["x4", "w4"], 127), ("MatMulIntegerToFloat", ["x", "w", "one", "one", "x_zero"], 127)]
+        for operator, inputs, weight in cases:
+            for fed in (inputs[:1], inputs[:2]):
+                with self.subTest(operator=operator, inputs=inputs, fed=fed):
+                    self.assertEqual({float(v) for v in np.ravel(self.model(operator, inputs, fed))}, {255.0 * weight * 64})
+
+    def test_quantised_results_are_exact(self):
+        for operator, x, w in (("QLinearMatMul", "x", "w"), ("QLinearConv", "x4", "w4")):
+            with self.subTest(operator=operator):
+                y = self.model(operator, [x, "one", "x_zero", w, "one", "w_zero", "scale", "x_zero"], [x])
+                self.assertEqual({int(v) for v in np.ravel(y)}, {round(255 * 128 * 64 / 2 ** 14)})
+
+
 if __name__ == "__main__":
     unittest.main()

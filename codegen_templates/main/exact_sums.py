@@ -1,0 +1,55 @@
+# exact_sums.py - a model whose products of unsigned by signed bytes ONNX Runtime sums exactly. On an x86 processor without a dot product
+# of bytes it adds pairs of products in 16 bits, which saturate: 255 * 127 + 255 * 127 = 64770 becomes 32767. Bytes that are
+# unsigned on both sides are summed in 32 bits, so the weights and their zero points move up by 128; their difference stays.
+import onnx
+from onnx import helper
+
+# operator: the inputs that are the activation, the weight and the weight's zero point; -1: floats, made unsigned bytes by the operator
+PRODUCTS = {"QLinearConv": (0, 3, 5), "QLinearMatMul": (0, 3, 5), "ConvInteger": (0, 1, 3), "MatMulInteger": (0, 1, 3),
+            "MatMulIntegerToFloat": (0, 1, 5), "QGemm": (0, 3, 5), "QAttention": (0, 1, 7), "DynamicQuantizeMatMul": (-1, 1, 3)}
+HALF = "occamyc_half"
+
+
+def types_of(model):
+    """Element types by name, of the values of the main graph that have one."""
+    found = {t.name: t.data_type for t in model.graph.initializer}
+    for value in [*model.graph.input, *model.graph.value_info, *model.graph.output]:
+        found[value.name] = value.type.tensor_type.elem_type
+    return found
+
+
+def moved_up(name, made):
+    """The name of int8 values moved up by 128; the nodes that do it join `made`."""
+    up = name + "_up"
+    if up not in [node.output[0] for node in made if node.output]:
+        wide, total = name + "_wide", name + "_total"
+        made += [helper.make_node("Cast", [name], [wide], to=onnx.TensorProto.INT32),
+                 helper.make_node("Add", [wide, HALF + "_wide"], [total]),
+                 helper.make_node("Cast", [total], [up], to=onnx.TensorProto.UINT8)]
+    return up
+
+
+def is_unsigned(node, activation, types):
+    return activation < 0 or types.get(node.input[activation]) == onnx.TensorProto.UINT8
+
+
+def exact_sums(model):
+    """Makes such weights unsigned, in the main graph; whether there were any."""
+    if not any(node.op_type in PRODUCTS for node in model.graph.node):
+        return False
+    types, nodes, changed = types_of(onnx.shape_inference.infer_shapes(model)), [], False
+    for node in model.graph.node:
+        activation, weight, zero = PRODUCTS.get(node.op_type, (None, None, None))
+        if weight and is_unsigned(node, activation, types) and types.get(node.input[weight]) == onnx.TensorProto.INT8:
+            node.input.extend([""] * (zero + 1 - len(node.input)))
+            node.input[weight] = moved_up(node.input[weight], nodes)
+            node.input[zero] = moved_up(node.input[zero], nodes) if node.input[zero] else HALF
+            changed = True
+        nodes.append(node)
+    if changed:
+        model.graph.initializer.extend([helper.make_tensor(HALF, onnx.TensorProto.UINT8, [], [128]),
+                                        helper.make_tensor(HALF + "_wide", onnx.TensorProto.INT32, [], [128])])
+        nodes = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
+        del model.graph.node[:]
+        model.graph.node.extend(nodes)
+    return changed
