@@ -1,6 +1,7 @@
 /* report.c - the report of --report: what was planned, buffer by buffer and step by step, as JSON. */
 #include "emit/report.h"
 
+#include "device/device.h"
 #include "kernels/cost.h"
 #include "plan/plan.h"
 #include "program/fetch.h"
@@ -16,7 +17,6 @@ enum { REPORT_VERSION = 1 };
 
 static const char *const kind_names[] = {"activation", "scratch",  "extents", "weight", "state",
                                          "block",      "resident", "table",   "input",  "output"};
-static const char *const step_names[] = {"kernel", "set", "read", "check", "fetch", "await", "copy", "if", "loop"};
 
 static void put_extents(Json *json, const char *key, int rank, const Extent *dim)
 {
@@ -52,6 +52,16 @@ static int64_t bytes_of_kind(const Emission *e, BufferKind kind)
     return bytes;
 }
 
+/* The buffers that lie in a memory. */
+static void put_held(Json *json, const Emission *e, int memory)
+{
+    json_list(json, "buffers");
+    for (int b = 0; b < e->program->nbuffer; b++)
+        if (e->plan->offset[b] >= 0 && e->plan->region[b] == memory)
+            json_int(json, NULL, b);
+    json_close(json, ']');
+}
+
 static void put_regions(Json *json, const Emission *e)
 {
     const PlanOptions *options = &e->options->plan;
@@ -63,11 +73,14 @@ static void put_regions(Json *json, const Emission *e)
         json_object(json, NULL);
         json_flat(json);
         json_text(json, "name", options->region[r].name);
-        json_int(json, "size", options->region[r].size);
+        if (options->ranked || options->region[r].size < MEMORY_BYTES)
+            json_int(json, "size", options->region[r].size);
         json_int(json, "align", e->plan->share[r].align);
         json_int(json, "peak", e->plan->share[r].peak);
-        json_int(json, "traffic", e->plan->share[r].traffic);
+        if (options->ranked)
+            json_int(json, "traffic", e->plan->share[r].traffic);
         json_int(json, "base", e->plan->share[r].base);
+        put_held(json, e, r);
         json_close(json, '}');
     }
     json_close(json, ']');
@@ -205,15 +218,9 @@ static void put_code(Json *json, const Emission *e, const Measure *m)
     json_close(json, '}');
 }
 
-/* The core for which times are predicted. */
-static const Core *predicted_core(const Emission *e)
-{
-    return core_find(target_of(e->options)->name);
-}
-
 static void put_core(Json *json, const Emission *e)
 {
-    const Core *core = predicted_core(e);
+    const Core *core = report_core(e);
 
     json_object(json, "core");
     json_text(json, "name", core->name);
@@ -375,99 +382,6 @@ static void put_tensors(Json *json, const Emission *e)
     json_close(json, ']');
 }
 
-static void put_accesses(Json *json, const char *key, const Step *step, int access)
-{
-    json_list(json, key);
-    for (int i = 0; i < step->noperand; i++)
-        if (step->operand[i].buffer >= 0 && step->operand[i].access & access)
-            json_int(json, NULL, step->operand[i].buffer);
-    json_close(json, ']');
-}
-
-/* Puts the work of each queue and the predicted time of a run. */
-static void put_queues(Json *json, const Emission *e)
-{
-    const Program *p = e->program;
-    const double  *time = cost_steps(predicted_core(e), p);
-
-    if (p->nqueue < 2)
-        return;
-    json_object(json, "queues");
-    json_int(json, "predicted_ns", (int64_t)p->queued_time);
-    json_int(json, "one_ns", (int64_t)p->sum_time);
-    json_int(json, "path_ns", (int64_t)p->path_time);
-    json_int(json, "waits", p->nwait);
-    json_int(json, "implied", p->nimplied);
-    json_list(json, "queue");
-    for (int q = 0; q < p->nqueue; q++) {
-        double sum = 0.0;
-        int    steps = 0;
-
-        for (int s = 0; s < p->nstep; s++) {
-            sum += p->step[s].queue == q ? time[s] : 0.0;
-            steps += p->step[s].queue == q;
-        }
-        json_object(json, NULL);
-        json_flat(json);
-        json_int(json, "steps", steps);
-        json_int(json, "predicted_ns", (int64_t)sum);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-    json_close(json, '}');
-}
-
-/* Puts the waits of a step. */
-static void put_waits(Json *json, const Emission *e, int index)
-{
-    const Program *p = e->program;
-
-    if (p->nqueue < 2)
-        return;
-    json_int(json, "queue", p->step[index].queue);
-    json_list(json, "after");
-    for (int i = 0; i < p->nwait; i++)
-        if (p->wait[i].step == index)
-            json_int(json, NULL, p->wait[i].of);
-    json_close(json, ']');
-}
-
-static void put_load(Json *json, const Program *p, int index)
-{
-    if (p->step[index].kind != STEP_FETCH)
-        return;
-    json_int(json, "load", fetch_number(p, index));
-    json_int(json, "awaited_by", fetch_awaited_by(p, index));
-}
-
-static void put_step(Json *json, const Emission *e, int index, int64_t live)
-{
-    const Step *step = &e->program->step[index];
-
-    json_object(json, NULL);
-    json_flat(json);
-    json_int(json, "step", index);
-    json_text(json, "kind", step_names[step->kind]);
-    if (step->kernel)
-        json_text(json, "kernel", step->kernel->name);
-    json_list(json, "nodes");
-    for (int i = 0; i < step->norigin; i++) {
-        json_object(json, NULL);
-        json_int(json, "node", step->origin[i]->loc.node);
-        json_text(json, "op", step->origin[i]->loc.op);
-        json_text(json, "name", step->origin[i]->loc.name);
-        json_close(json, '}');
-    }
-    json_close(json, ']');
-    put_accesses(json, "reads", step, OPERAND_READS);
-    put_accesses(json, "writes", step, OPERAND_WRITES);
-    put_waits(json, e, index);
-    put_load(json, e->program, index);
-    json_int(json, "live", live);
-    json_int(json, "predicted_ns", (int64_t)cost_step(predicted_core(e), e->program, step));
-    json_close(json, '}');
-}
-
 void report_json(const Emission *e, const Measure *measure, Text *out)
 {
     Json           json = json_new(out);
@@ -490,10 +404,6 @@ void report_json(const Emission *e, const Measure *measure, Text *out)
         put_buffer(&json, e, i);
     json_close(&json, ']');
     put_tensors(&json, e);
-    put_queues(&json, e);
-    json_list(&json, "steps");
-    for (int i = 0; i < e->program->nstep; i++)
-        put_step(&json, e, i, in_use[i]);
-    json_close(&json, ']');
+    report_steps(&json, e, in_use);
     json_close(&json, '}');
 }

@@ -3,6 +3,8 @@
 #define OCC_EMIT_REPORT_H
 
 #include "emit/target.h"
+#include "kernels/cost.h"
+#include "support/json.h"
 
 /* The sizes that the target's compiler reports, bytes. */
 typedef struct Measure {
@@ -15,6 +17,12 @@ typedef struct Measure {
 
 /* measure NULL: no --cc was given. */
 void report_json(const Emission *emission, const Measure *measure, Text *out);
+
+/* The report's members about steps, in the report's object (report_steps.c). in_use: by step. */
+void report_steps(Json *json, const Emission *emission, const int64_t *in_use);
+
+/* The core for which times are predicted. */
+const Core *report_core(const Emission *emission);
 
 /* Arena bytes that hold something, by step; what two buffers share counts once. *peak: the first step with the most. */
 const int64_t *report_in_use(const Emission *emission, int *peak);

@@ -19,19 +19,21 @@ static void tell_queues(const Emission *e, Text *text)
 /* The memories of a program for a device, and how much of it runs there. */
 static void tell_device(const Emission *e, Text *text)
 {
-    const Program *p = e->program;
-    int            steps = 0, waits = 0, copies = 0;
+    const Program   *p = e->program;
+    const PlanShare *share = e->plan->share;
+    int              steps = 0, waits = 0, copies = 0, resident = program_resident(p, MEMORY_DEVICE);
 
     for (int s = 0; s < p->nstep; s++) {
         steps += step_on_device(&p->step[s]);
         waits += p->step[s].waits;
         copies += step_is_transfer(p, &p->step[s]);
     }
-    text_put(text, "memory  ");
-    for (int r = 0; r < e->options->plan.nregion; r++)
-        text_printf(text, "%s %" PRId64 " bytes of %s", r ? "," : "", e->plan->share[r].peak,
-                    e->options->plan.region[r].name);
-    text_printf(text, "\ndevice   %12d steps; %d copies to it or back, %d waits of the host\n", steps, copies, waits);
+    text_printf(text, "device   %12" PRId64 " bytes, %" PRId64 " of them constants\n", share[MEMORY_DEVICE].peak,
+                resident < 0 ? 0 : p->buffer[resident].size);
+    text_printf(text, "pinned   %12" PRId64 " bytes of the host, page-locked\nhost     %12" PRId64 " bytes\n",
+                share[MEMORY_PINNED].peak, share[MEMORY_HOST].peak);
+    text_printf(text, "steps    %12d on the device; %d copies to it or back, %d waits of the host%s\n", steps, copies,
+                waits, p->graph.end > p->graph.begin && !e->options->no_graph ? "; one graph" : "");
 }
 
 static void tell_swap(const Swap *swap, Text *text)

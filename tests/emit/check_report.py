@@ -101,6 +101,62 @@ def agreement(report, svg, header):
         yield "the map does not mark the peak"
 
 
+def lanes(report, svg):
+    """What of memories and lanes cannot be: a buffer in two memories or beyond the peak, a step in none or in two lanes."""
+    for r, region in enumerate(report["memory"].get("regions", [])):
+        held = [b for b in report["buffers"] if "offset" in b and b["region"] == r]
+        if region["buffers"] != [b["id"] for b in held]:
+            yield f"{region['name']} holds {region['buffers']}, its buffers are {[b['id'] for b in held]}"
+        if max((b["offset"] - region["base"] + b["bytes"] for b in held), default=0) != region["peak"]:
+            yield f"no buffer of {region['name']} ends at its peak of {region['peak']}"
+    told = report.get("lanes", [])
+    if told and sorted(s for lane in told for s in lane["steps"]) != list(range(len(report["steps"]))):
+        yield "a step stands in no lane, or in several"
+    if bool(told) != ("device" in report or "queues" in report):
+        yield "lanes are told of a program that one thread runs, or not of one that several run"
+    bars = [bar.find("{*}title").text for bar in svg.findall(".//{*}g[@class='lane']/{*}rect")]
+    drawn = [re.match(r"(.*?): step (\d+)", bar).groups() for bar in bars]
+    if sorted((lane["name"], str(s)) for lane in told for s in lane["steps"]) != sorted(drawn):
+        yield f"the map has lanes {drawn}"
+    if "queues" in report and [lane["steps"] for lane in told] != \
+            [[s["step"] for s in report["steps"] if s["queue"] == q] for q in range(len(told))]:
+        yield "the lanes are not the queues"
+    if "device" in report:
+        yield from device(report, dict(zip((lane["name"] for lane in told), (lane["steps"] for lane in told))), bars)
+
+
+def device(report, lane, bars):
+    """What of steps, copies and waits contradicts the memories that they touch."""
+    where = {b["id"]: report["memory"]["regions"][b["region"]]["name"] if "region" in b else "caller" for b in report["buffers"]}
+    size = {b["id"]: b["bytes"] for b in report["buffers"]}
+    steps, moved = report["steps"], {"device": 0, "pinned": 0}
+    for s in lane["copies"]:
+        to, = steps[s]["writes"]
+        of, = steps[s]["reads"]
+        if steps[s]["kind"] != "copy" or "device" not in (where[to], where[of]):
+            yield f"step {s} stands among the copies and moves bytes from {where[of]} to {where[to]}"
+        elif where[to] in moved:
+            moved[where[to]] += size[to]
+    if (report["device"]["to_device"], report["device"]["to_host"]) != (moved["device"], moved["pinned"]):
+        yield f"the copies move {moved}"
+    for s in lane["device"]:
+        if "form" not in steps[s] or {where[b] for b in steps[s]["reads"] + steps[s]["writes"]} - {"device"}:
+            yield f"step {s} of the device touches memory of the host"
+    for s in lane["host"]:
+        if "form" in steps[s] or "device" in {where[b] for b in steps[s]["reads"] + steps[s]["writes"]}:
+            yield f"step {s} of the host touches memory of the device"
+    waits = [s["step"] for s in steps if "waits" in s]
+    if report["device"]["waits"] != len(waits) or set(waits) - set(lane["host"]) or \
+            sum("first waits for the device" in bar for bar in bars) != len(waits):
+        yield f"the host waits before {waits}"
+    graph = range(*report["device"].get("graph", [0, 0]))
+    if set(graph) & set(lane["host"]) or sum("in the graph" in bar for bar in bars) != len(graph):
+        yield f"the graph is {graph}"
+    held = sum(size[b["id"]] for b in report["buffers"] if b["kind"] == "resident" and where[b["id"]] == "device")
+    if held != report["device"]["constants"]:
+        yield f"{held} bytes of constants lie on the device"
+
+
 def loads(report):
     """What of blocks and fetches cannot be: each block loaded once, in order, from bytes of the file that are its own, and there when it is read."""
     swap = report["memory"].get("swap")
@@ -155,7 +211,8 @@ def check(occamyc, schema, folder, model):
         header = file.read()
     with open(out + ".html") as file:
         page = file.read()
-    found = list(complaints(report, schema, schema)) + list(loads(report)) + list(agreement(report, ET.parse(out + ".svg").getroot(), header))
+    svg = ET.parse(out + ".svg").getroot()
+    found = list(complaints(report, schema, schema)) + list(loads(report)) + list(lanes(report, svg)) + list(agreement(report, svg, header))
     dump = subprocess.run([occamyc, path, "--dump=plan", "--quiet", *flags], check=True, capture_output=True, text=True).stdout
     found += dumped(report, dump)
     if re.search(r"(src|href)=|https?://(?!www\.w3\.org)", page):

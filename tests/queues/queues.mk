@@ -10,5 +10,6 @@ check-queues: $(BUILD)/occamyc $(VENV) $(QUEUE_STRESS)
 	$(BUILD)/tests/queues/stress-plain 300
 	$(BUILD)/tests/queues/stress-race 30
 	$(PYTHON) tests/queues/check_queues.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/queue_runs
+	python3 tests/emit/check_report.py $(BUILD)/occamyc schemas/report.schema.json $(BUILD)/tests/queues/report "$(BUILD)/queue_runs/inception.onnx --queues=2"
 
 .PHONY: check-queues

@@ -1,0 +1,191 @@
+/* report_steps.c - the part of the report that is about steps: what each does, and who runs it. */
+#include "emit/report.h"
+
+#include "device/device.h"
+#include "device/gpu.h"
+#include "emit/lanes.h"
+#include "kernels/cost.h"
+#include "program/fetch.h"
+#include "support/json.h"
+
+static const char *const step_names[] = {"kernel", "set", "read", "check", "fetch", "await", "copy", "if", "loop"};
+
+const Core *report_core(const Emission *e)
+{
+    return core_find(target_of(e->options)->name);
+}
+
+static void put_accesses(Json *json, const char *key, const Step *step, int access)
+{
+    json_list(json, key);
+    for (int i = 0; i < step->noperand; i++)
+        if (step->operand[i].buffer >= 0 && step->operand[i].access & access)
+            json_int(json, NULL, step->operand[i].buffer);
+    json_close(json, ']');
+}
+
+/* Puts the work of each queue and the predicted time of a run. */
+static void put_queues(Json *json, const Emission *e)
+{
+    const Program *p = e->program;
+    const double  *time = cost_steps(report_core(e), p);
+
+    if (p->nqueue < 2)
+        return;
+    json_object(json, "queues");
+    json_int(json, "predicted_ns", (int64_t)p->queued_time);
+    json_int(json, "one_ns", (int64_t)p->sum_time);
+    json_int(json, "path_ns", (int64_t)p->path_time);
+    json_int(json, "waits", p->nwait);
+    json_int(json, "implied", p->nimplied);
+    json_list(json, "queue");
+    for (int q = 0; q < p->nqueue; q++) {
+        double sum = 0.0;
+        int    steps = 0;
+
+        for (int s = 0; s < p->nstep; s++) {
+            sum += p->step[s].queue == q ? time[s] : 0.0;
+            steps += p->step[s].queue == q;
+        }
+        json_object(json, NULL);
+        json_flat(json);
+        json_int(json, "steps", steps);
+        json_int(json, "predicted_ns", (int64_t)sum);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_close(json, '}');
+}
+
+/* Puts the waits of a step. */
+static void put_waits(Json *json, const Emission *e, int index)
+{
+    const Program *p = e->program;
+
+    if (p->nqueue < 2)
+        return;
+    json_int(json, "queue", p->step[index].queue);
+    json_list(json, "after");
+    for (int i = 0; i < p->nwait; i++)
+        if (p->wait[i].step == index)
+            json_int(json, NULL, p->wait[i].of);
+    json_close(json, ']');
+}
+
+/* Puts who runs which steps. */
+static void put_lanes(Json *json, const Program *p)
+{
+    if (!lane_count(p))
+        return;
+    json_list(json, "lanes");
+    for (int lane = 0; lane < lane_count(p); lane++) {
+        json_object(json, NULL);
+        json_flat(json);
+        json_text(json, "name", lane_name(p, lane));
+        json_list(json, "steps");
+        for (int s = 0; s < p->nstep; s++)
+            if (lane_of(p, &p->step[s]) == lane)
+                json_int(json, NULL, s);
+        json_close(json, ']');
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
+/* Bytes that the copies into a memory move. */
+static int64_t bytes_into(const Program *p, int memory)
+{
+    int64_t bytes = 0;
+
+    for (int s = 0; s < p->nstep; s++)
+        if (step_is_transfer(p, &p->step[s]) && buffer_memory(p, p->step[s].operand[0].buffer) == memory)
+            bytes += copy_bytes(p, &p->step[s]);
+    return bytes;
+}
+
+static void put_device(Json *json, const Emission *e)
+{
+    const Program *p = e->program;
+    const Gpu     *gpu = gpu_find(e->options->gpu);
+    int            resident = program_resident(p, MEMORY_DEVICE), waits = 0;
+
+    if (p->language != LANGUAGE_DEVICE)
+        return;
+    for (int s = 0; s < p->nstep; s++)
+        waits += p->step[s].waits;
+    json_object(json, "device");
+    json_text(json, "gpu", gpu->name);
+    json_int(json, "constants", resident < 0 ? 0 : p->buffer[resident].size);
+    json_int(json, "to_device", bytes_into(p, MEMORY_DEVICE));
+    json_int(json, "to_host", bytes_into(p, MEMORY_PINNED));
+    json_int(json, "waits", waits);
+    if (p->graph.end > p->graph.begin && !e->options->no_graph) {
+        json_list(json, "graph");
+        json_flat(json);
+        json_int(json, NULL, p->graph.begin);
+        json_int(json, NULL, p->graph.end);
+        json_close(json, ']');
+    }
+    json_close(json, '}');
+}
+
+/* Puts how a step of the device runs, or that the host waits before one of its own. */
+static void put_home(Json *json, const Program *p, const Step *step)
+{
+    static const char *const form[] = {[HOME_TWIN] = "twin", [HOME_UNITS] = "units", [HOME_ONE] = "one"};
+
+    if (p->language != LANGUAGE_DEVICE)
+        return;
+    if (step_on_device(step))
+        json_text(json, "form", form[step->home]);
+    if (step->waits)
+        json_int(json, "waits", 1);
+}
+
+static void put_load(Json *json, const Program *p, int index)
+{
+    if (p->step[index].kind != STEP_FETCH)
+        return;
+    json_int(json, "load", fetch_number(p, index));
+    json_int(json, "awaited_by", fetch_awaited_by(p, index));
+}
+
+static void put_step(Json *json, const Emission *e, int index, int64_t live)
+{
+    const Step *step = &e->program->step[index];
+
+    json_object(json, NULL);
+    json_flat(json);
+    json_int(json, "step", index);
+    json_text(json, "kind", step_names[step->kind]);
+    if (step->kernel)
+        json_text(json, "kernel", step->kernel->name);
+    json_list(json, "nodes");
+    for (int i = 0; i < step->norigin; i++) {
+        json_object(json, NULL);
+        json_int(json, "node", step->origin[i]->loc.node);
+        json_text(json, "op", step->origin[i]->loc.op);
+        json_text(json, "name", step->origin[i]->loc.name);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    put_accesses(json, "reads", step, OPERAND_READS);
+    put_accesses(json, "writes", step, OPERAND_WRITES);
+    put_waits(json, e, index);
+    put_load(json, e->program, index);
+    put_home(json, e->program, step);
+    json_int(json, "live", live);
+    json_int(json, "predicted_ns", (int64_t)cost_step(report_core(e), e->program, step));
+    json_close(json, '}');
+}
+
+void report_steps(Json *json, const Emission *e, const int64_t *in_use)
+{
+    put_queues(json, e);
+    put_lanes(json, e->program);
+    put_device(json, e);
+    json_list(json, "steps");
+    for (int i = 0; i < e->program->nstep; i++)
+        put_step(json, e, i, in_use[i]);
+    json_close(json, ']');
+}
