@@ -32,4 +32,23 @@ check-cuda-cases-all: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --work=$(BUILD)/cuda_runs \
 	  --list=tests/onnx/supported.txt --cases=$(BUILD)/cases
 
+# On a device: every case built by nvcc and run there, held against the stored outputs and the emulation's bits; ceilings and times.
+# Where there is no device it compiles everything and counts the runs as skipped. DEVICE_LIST=tests/onnx/supported.txt takes all
+# official cases. Minutes to hours; not part of `make check`, which tries its logic in the emulation.
+DEVICE_LIST     ?=
+DEVICE_ARCH     ?=
+DEVICE_JOBS     ?= 1
+DEVICE_NETWORKS := mnist_8 mlperf_tiny_kws_int8_qdq mlperf_tiny_vww_96_float dtln_model_1 ultraface_rfb320 yolox_nano
+DEVICE_CHECK     = $(PYTHON) tests/cuda/check_device.py --occamyc=$(BUILD)/occamyc --nvcc=$(NVCC) --arch=$(DEVICE_ARCH) --jobs=$(DEVICE_JOBS) \
+                   --emulation=$(CUDA_ROOM)/libfakecuda.a
+
+check-device: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
+	$(DEVICE_CHECK) --work=$(BUILD)/device $(if $(DEVICE_LIST),--list=$(DEVICE_LIST) --cases=$(BUILD)/cases,$(CUDA_CASES:%=$(BUILD)/cases/%)) \
+	  $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%) $(wildcard $(DEVICE_NETWORKS:%=$(REAL)/%))
+	$(DEVICE_CHECK) --work=$(BUILD)/device_io --flag=--io=device $(CUDA_IO:%=$(BUILD)/cases/%)
+
+check-device-logic: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
+	PYTHONPATH=tests/tools $(PYTHON) tests/cuda/test_check_device.py $(BUILD)/occamyc $(CUDA_ROOM)/libfakecuda.a $(BUILD)/cases
+
+.PHONY: check-device check-device-logic
 .PHONY: check-cuda-days check-cuda-io check-cuda-cases check-cuda-cases-all

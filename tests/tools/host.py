@@ -48,6 +48,7 @@ class Toolchain:
     run_limit: float = 300
     flags: list = field(default_factory=list)
     device: str = ""                                                 # archive of the fake CUDA runtime
+    nvcc: str = ""                                                   # with its -arch: device code is built for a device
     runner: str = ""                                                 # an emulator in front of the host program
 
 
@@ -114,15 +115,29 @@ def build_program(tools, folder):
     sources = sorted(os.path.basename(p) for ending in ("c", "S", "s") for p in glob.glob(os.path.join(folder, "*." + ending)))
     sources.remove("main.c")
     compiler = [*shlex.split(tools.cc), *shlex.split(tools.cflags)]
-    if tools.device:
+    if tools.nvcc:
+        compiler += ["-isystem", os.path.join(os.path.dirname(shlex.split(tools.nvcc)[0]), "..", "include")]
+    elif tools.device:
         compiler += ["-isystem", os.path.abspath("runtime/emulation")]
     for source in sources:
         run_compiler(folder, [*compiler, "-c", source], tools.build_limit)
     objects = [os.path.splitext(source)[0] + ".o" for source in sources]
-    if tools.device:
+    if tools.nvcc:
+        build_for_device(tools, folder, compiler, objects)
+    elif tools.device:
         build_emulated(tools, folder, compiler, objects)
     else:
         run_compiler(folder, [*compiler, "-O0", "-o", "model", "main.c", *objects, "-lm"], tools.build_limit)
+
+
+def build_for_device(tools, folder, compiler, objects):
+    """The device's code by nvcc, as docs/cuda.md says."""
+    nvcc = shlex.split(tools.nvcc)
+    if os.path.exists(os.path.join(folder, "model.cu")):
+        run_compiler(folder, [*nvcc, "-O3", "-fmad=false", "-Werror", "all-warnings", "-c", "model.cu", "-o", "model_cu.o"], tools.build_limit)
+        objects = [*objects, "model_cu.o"]
+    run_compiler(folder, [*compiler, "-O0", "-c", "main.c"], tools.build_limit)
+    run_compiler(folder, [*nvcc, "-o", "model", "main.o", *objects, "-lm"], tools.build_limit)
 
 
 EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", "-Wall", "-Wextra", "-Werror"]
