@@ -159,7 +159,7 @@ def unique(net):
     net.version("Unique")
     x = net.some((d.FLOAT, d.INT64, d.INT8, d.STRING, d.DOUBLE), rank=(1, 3), exact=True, style="small")
     if any(np.isnan(a).any() for a in x.arrays if a.dtype.kind == "f"):
-        raise Rejected("NaN is equal to nothing")
+        raise Rejected("ONNX Runtime loses NaN or numbers")
     net.node("Unique", [x], outputs=draw.randint(1, 4), axis=draw.pick([None, draw.randrange(x.rank)]), **attributes(draw, sorted=[0, 1]))
 
 

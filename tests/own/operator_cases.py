@@ -3,6 +3,7 @@
 import numpy as np
 from onnx import TensorProto, helper
 from onnx.helper import np_dtype_to_tensor_dtype
+from onnx.reference import ReferenceEvaluator
 
 RNG = np.random.default_rng(7)
 
@@ -103,6 +104,17 @@ def unique_by_text(x, axis, sorted_):
     first = [keys.index(k) for k in different]
     y = np.take(x, first, axis) if axis is not None else x.reshape(-1)[first]
     return [y, np.array(first), np.array([different.index(k) for k in keys]), np.array([keys.count(k) for k in different])]
+
+
+def unique_with_nan(kind, sorted_):
+    """A NaN is equal to a NaN and comes behind every number, as the reference evaluator has it; ONNX Runtime drops numbers or NaNs."""
+    x = np.array([np.nan, 2, 1, 5, np.nan, -np.inf, 2, np.inf], helper.tensor_dtype_to_np_dtype(kind))
+    node = helper.make_node("Unique", ["x"], ["y", "first", "place", "count"], sorted=sorted_)
+    outputs = [helper.make_tensor_value_info(n, k, None) for n, k in (("y", kind), ("first", I), ("place", I), ("count", I))]
+    name = f"unique_nan_{TensorProto.DataType.Name(kind).lower()}_{sorted_}"
+    graph = helper.make_graph([node], name, [helper.make_tensor_value_info("x", kind, x.shape)], outputs)
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)])
+    return dict(name=name, group="Unique", inputs=[dict(x=x)], model=model, wanted=lambda inputs: ReferenceEvaluator(model).run(None, inputs))
 
 
 UNIQUE_TYPES = (F, I, TensorProto.STRING, TensorProto.INT8, TensorProto.DOUBLE, TensorProto.FLOAT16, TensorProto.UINT16)
@@ -237,6 +249,7 @@ OPERATORS = [
             y, mask = Dropout(x, ratio, training)
         }"""),
     unique_places("unique_without_its_elements"),
+    *(unique_with_nan(kind, sorted_) for kind in (F, TensorProto.DOUBLE, TensorProto.FLOAT16) for sorted_ in (0, 1)),
     *(unique_of(kind, axis, sorted_) for kind in UNIQUE_TYPES for axis in (None, 0, 1) for sorted_ in (0, 1)),
     # parts that read the caller's input from a place behind its beginning only, as bytes
     case("complex_halves_in_parts", "Split", {"x": (normal(64, 30) + 1j * normal(64, 30)).astype(np.complex64)},
