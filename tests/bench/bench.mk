@@ -82,6 +82,7 @@ bench-decoder: $(BUILD)/occamyc $(BENCH_VENV)/stamp
 .PHONY: bench bench-extents bench-plain bench-int8 bench-speedup bench-queues bench-kernels bench-onednn bench-operators bench-decoder
 
 check-bench: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/bench/test_caching.py
 	$(PYTHON) tests/bench/test_bench.py $(BUILD)/occamyc '$(CC)' models/digits.onnx $(BUILD)/tests/bench
 
 .PHONY: check-bench

@@ -22,4 +22,12 @@ bench-memory: $(BUILD)/occamyc $(BUILD)/bench/time_plan $(VENV) $(TIGRIS)
 bench-memory-steps: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/memory_steps.py --occamyc=$(BUILD)/occamyc --models=$(MEMORY_MODELS) --folder=$(BUILD)/bench/memory --write=docs/memory-steps.md
 
-.PHONY: bench-memory bench-memory-steps
+# Six networks planned for a device, beside a replay of PyTorch's caching allocator; writes docs/occamy.md. OCCAMY_NETWORKS takes others.
+OCCAMY_NETWORKS ?=
+OCCAMY_TORCH    ?= /usr/bin/python3
+
+bench-occamy: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/bench/occamy.py --occamyc=$(BUILD)/occamyc --models=$(MEMORY_MODELS) --torch=$(OCCAMY_TORCH) --folder=$(BUILD)/bench/occamy \
+	    --write=$(if $(OCCAMY_NETWORKS),$(BUILD)/bench/occamy.md,docs/occamy.md) $(OCCAMY_NETWORKS)
+
+.PHONY: bench-memory bench-memory-steps bench-occamy
