@@ -1,12 +1,12 @@
 /* compile.c - the pipeline of one compilation as a table of stages. */
-#include "compile.h"
+#include "compilation.h"
 
-#include "alternatives/alternatives.h"
 #include "device/device.h"
 #include "emit/emit.h"
 #include "emit/report.h"
 #include "infer/bounds.h"
 #include "infer/infer.h"
+#include "infer/listed.h"
 #include "limits/summary.h"
 #include "limits/usage.h"
 #include "lower/choice.h"
@@ -20,35 +20,22 @@
 #include <ctype.h>
 #include <string.h>
 
-typedef struct Compilation {
-    const Options *options;
-    const Target  *target;
-    Arena         *arena;
-    Diag          *diag;
-    Output        *output;
-    Model         *model;
-    Lowering       lowering;
-    Choices        choices; /* from the file of --tuned */
-    Alternative    chosen;
-    Emission       emission;
-    Usage          usage;
-    Measure        measure; /* with --cc */
-    FileSet        files;
-} Compilation;
-
 typedef struct CompileStage {
     const char *name;
     int (*run)(Compilation *c);                     /* 0 or -1 with a message */
     void (*dump)(Text *text, const Compilation *c); /* prints --dump=name after the stage, or NULL */
+    bool plans;                                     /* compile_sizes runs it for each combination of listed sizes */
 } CompileStage;
 
 /* -------------------------------------------------------------------------------------------------------- the graph */
 
-static int stage_read(Compilation *c)
+int compile_read(Compilation *c)
 {
-    c->model = onnx_read(c->arena, c->options->model, c->diag);
+    c->model = c->whole ? onnx_read_after(c->before, c->diag) : onnx_read(c->arena, c->options->model, c->diag);
     if (!c->model)
         return -1;
+    if (c->whole)
+        listed_inputs(c->whole, c->model, c->combination);
     c->model->bound = c->options->bound;
     c->model->nbound = c->options->nbound;
     if (c->options->verify && *c->options->verify && verify_bounds(c->model, c->options, c->diag) < 0)
@@ -243,8 +230,6 @@ static int stage_write(Compilation *c)
 
 /* ----------------------------------------------------------------------------------------------------------- limits */
 
-static int run_until(Compilation *c, const char *last);
-
 /* RAM without the stack under other options: compiles the model with them up to the plan, in memory of its own. */
 static int64_t ram_under(void *context, const Options *options)
 {
@@ -258,7 +243,7 @@ static int64_t ram_under(void *context, const Options *options)
         Compilation c = {.options = options, .target = like->target, .arena = own_arena, .diag = &unheard};
 
         arena_on_exhausted(own_arena, &exhausted);
-        if (run_until(&c, "plan") == 0)
+        if (compile_until(&c, "plan") == 0)
             ram = usage_of(c.chosen.program, &c.chosen.plan, options).ram;
     }
     arena_free(own_arena);
@@ -347,7 +332,7 @@ static int emit_anew(void *context, const Options *options, int (*use)(void *use
         Diag        diag = {.arena = own_arena, .file = like->diag->file};
         Compilation c = {.options = options, .target = like->target, .arena = own_arena, .diag = &diag};
 
-        result = run_until(&c, "emit");
+        result = compile_until(&c, "emit");
         result = result < 0 ? result : use(user, &c.emission);
         if (diag.status != DIAG_NONE)
             diag_usage(like->diag, "--tune: %s", diag.message[0]);
@@ -364,17 +349,26 @@ static int stage_tune(Compilation *c)
 }
 
 static const CompileStage pipeline[] = {
-    {"read", stage_read, NULL},       {"infer", stage_infer, NULL},           {"graph", stage_passes, dump_graph},
-    {"choice", stage_choose, NULL},   {"program", stage_lower, dump_program}, {"plan", stage_plan, dump_plan},
-    {"emit", stage_emit, NULL},       {"limits", stage_limits, NULL},         {"write", stage_write, NULL},
-    {"summary", stage_summary, NULL}, {"verify", stage_verify, NULL},         {"tune", stage_tune, NULL},
+    {"sizes", compile_sizes, NULL, false},   {"read", compile_read, NULL, true},
+    {"infer", stage_infer, NULL, true},      {"graph", stage_passes, dump_graph, true},
+    {"choice", stage_choose, NULL, true},    {"program", stage_lower, dump_program, true},
+    {"plan", stage_plan, dump_plan, true},   {"emit", stage_emit, NULL, false},
+    {"limits", stage_limits, NULL, false},   {"write", stage_write, NULL, false},
+    {"summary", stage_summary, NULL, false}, {"verify", stage_verify, NULL, false},
+    {"tune", stage_tune, NULL, false},
 };
 
-/* Runs the stages up to the one named `last`. Returns 0 or -1. */
-static int run_until(Compilation *c, const char *last)
+static int run_stage(Compilation *c, const CompileStage *stage)
+{
+    int status = stage->plans && c->is_planned ? 0 : stage->run(c);
+
+    return status < 0 || c->diag->status != DIAG_NONE ? -1 : 0;
+}
+
+int compile_until(Compilation *c, const char *last)
 {
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline; i++) {
-        if (pipeline[i].run(c) < 0 || c->diag->status != DIAG_NONE)
+        if (run_stage(c, &pipeline[i]) < 0)
             return -1;
         if (!strcmp(pipeline[i].name, last))
             return 0;
@@ -395,7 +389,7 @@ static bool reaches_program(const Compilation *like, const Options *options)
         Compilation c = {.options = options, .target = like->target, .arena = own_arena, .diag = &diag};
 
         arena_on_exhausted(own_arena, &exhausted);
-        reached = run_until(&c, "program") == 0 || diag.status != DIAG_UNSUPPORTED;
+        reached = compile_until(&c, "program") == 0 || diag.status != DIAG_UNSUPPORTED;
     }
     arena_free(own_arena);
     return reached;
@@ -439,7 +433,7 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
     for (size_t i = 0; i < sizeof pipeline / sizeof *pipeline && !stop; i++) {
         const CompileStage *stage = &pipeline[i];
 
-        if (stage->run(&c) < 0 || diag->status != DIAG_NONE)
+        if (run_stage(&c, stage) < 0)
             return -1;
         if (!options->dump || strcmp(options->dump, stage->name) || !stage->dump)
             continue;

@@ -312,7 +312,7 @@ static int set_dim(WordReader *reader, const OptionRow *row, const char *value)
     if (!value_bound(reader->diag->arena, value, &bound))
         return bad_value(reader, row, value,
                          "NAME=N, NAME=A..B, VALUE:AXIS=N or VALUE:AXIS=A..B with A <= B "
-                         "(AXIS: a number, count, elements, bytes or values)");
+                         "(AXIS: a number, count, elements, bytes or values), or NAME=N|N|N with sizes that differ");
     ARENA_PUSH(reader->diag->arena, reader->options->bound, reader->options->nbound, reader->cbound, bound);
     return 0;
 }
@@ -385,9 +385,9 @@ const OptionRow option_rows[] = {
      "with --target=cuda: open captures what the device does in a run as one graph, which a run launches at once, "
      "where "
      "every run does the same (default), or steps are put into the stream one by one"},
-    {"--dim", "NAME=N|NAME=A..B|VALUE:AXIS=A..B", false, true, set_dim,
+    {"--dim", "NAME=N|NAME=A..B|VALUE:AXIS=A..B|'NAME=N|N|N'", false, true, set_dim,
      "pin or bound a run-time extent; AXIS may be count, elements, bytes, or values (of a small integer tensor); "
-     "repeatable"},
+     "N|N|N: code of its own for each of these sizes, chosen by each run; repeatable"},
     {"--weights", "auto|inline|object|file|swap", false, true, set_weights,
      "constants as C arrays, as an object made from a side file, read from a file at init, or loaded block by block "
      "while the model runs, within --max-ram (swap)"},

@@ -119,19 +119,55 @@ static bool read_interval(const char *text, bool at_most, int64_t *lo, int64_t *
     return value_number(text, dots, lo) && value_number(dots + 2, end, hi) && *lo <= *hi;
 }
 
+/* N|N|N, each number once, in any order. */
+static bool read_sizes(Arena *arena, const char *text, DimBound *out)
+{
+    int64_t *size = arena_array(arena, int64_t, (int64_t)strlen(text) + 1);
+    int      count = 0;
+
+    for (const char *end; text; text = *end ? end + 1 : NULL) {
+        int64_t number;
+        int     at = count;
+
+        end = text + strcspn(text, "|");
+        if (!value_number(text, end, &number))
+            return false;
+        for (; at > 0 && size[at - 1] >= number; at--) {
+            if (size[at - 1] == number)
+                return false;
+            size[at] = size[at - 1];
+        }
+        size[at] = number;
+        count++;
+    }
+    out->lo = size[0];
+    out->hi = size[count - 1];
+    out->size = size;
+    out->nsize = count;
+    return true;
+}
+
+static bool is_of_axis(const DimBound *bound)
+{
+    return bound->axis >= 0 || bound->axis == BOUND_NAME;
+}
+
 /* Read from the right, because real names contain colons and equal signs. */
 bool value_bound(Arena *arena, const char *text, DimBound *out)
 {
     const char *equal = find_last(text, text + strlen(text), '=');
     bool        at_most = equal && equal > text && equal[-1] == '<';
     const char *end = equal ? equal - at_most : NULL; /* of the name */
+    bool        listed = equal && !at_most && strchr(equal, '|');
     const char *colon = end ? find_last(text, end, ':') : NULL;
 
     *out = (DimBound){.axis = BOUND_NAME};
-    if (!equal || end == text || !read_interval(equal + 1, at_most, &out->lo, &out->hi))
+    if (!equal || end == text)
+        return false;
+    if (!(listed ? read_sizes(arena, equal + 1, out) : read_interval(equal + 1, at_most, &out->lo, &out->hi)))
         return false;
     if (colon && colon > text && read_axis(colon + 1, end, &out->axis))
         end = colon;
     out->name = arena_strndup(arena, text, (size_t)(end - text));
-    return true;
+    return !listed || is_of_axis(out);
 }

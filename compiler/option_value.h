@@ -15,7 +15,7 @@ bool value_size(const char *text, int64_t *out);
  * left out stay as they are in *out. */
 bool value_loader(Arena *arena, const char *text, Loader *out);
 
-/* NAME=N, NAME=A..B, NAME<=N, and VALUE:AXIS in place of NAME. */
+/* NAME=N, NAME=A..B, NAME<=N, NAME=N|N|N, and VALUE:AXIS in place of NAME. */
 bool value_bound(Arena *arena, const char *text, DimBound *out);
 
 #endif

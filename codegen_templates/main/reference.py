@@ -1,5 +1,5 @@
 # reference.py - what ONNX Runtime makes of random inputs, as stored test sets: test_data_set_0 with every run-time extent at
-# its largest, test_data_set_1 at its smallest where that differs. With SETS: of the inputs stored in that folder.
+# its largest, test_data_set_1 at its smallest where that differs, or one for each combination of the sizes that --dim lists. With SETS: of the inputs stored in that folder.
 # Usage: python3 reference.py MODEL.onnx [SETS]
 # ports.json beside it holds the names of the inputs, what to draw for them, and the names of the values to store; of these
 # the ones that no node makes are left out. Ends with status 3, and the names of modules that are missing.
@@ -34,7 +34,7 @@ def random_tensor(generator, element_type, extents):
 
 
 def random_value(generator, kind, port, end):
-    """`end`: 1 for the largest extents and counts, 0 for the smallest. What may be absent is there."""
+    """`end`: which of the drawn extents and counts, the last for the largest. What may be absent is there."""
     extents = [axis[end] for axis in port["extents"]]
     if kind.HasField("optional_type"):
         return random_value(generator, kind.optional_type.elem_type, port, end)
@@ -50,7 +50,9 @@ def random_value(generator, kind, port, end):
 
 def random_inputs(kinds, ports):
     generator = numpy.random.default_rng(1)
-    ends = [1] + [0] * any(lo != hi for port in ports for lo, hi in [*port["extents"], port.get("count", (0, 0))])
+    drawn = [values for port in ports for values in [*port["extents"], port.get("count", [])]]
+    most = max(map(len, drawn), default=1)
+    ends = range(most - 1, -1, -1) if any(len(set(values)) > 1 for values in drawn) else [most - 1]
     return [[random_value(generator, kinds[port["name"]], port, end) for port in ports] for end in ends]
 
 

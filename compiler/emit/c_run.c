@@ -1,5 +1,6 @@
 /* c_run.c - the run function in C: checks of what the caller gave, the variables that its lines use, and the lines. */
 #include "emit/emit.h"
+#include "infer/listed.h"
 #include "lower/sequence.h"
 #include "plan/plan.h"
 
@@ -72,6 +73,19 @@ static void put_port_alignment(Emit *emit, Text *text)
     }
 }
 
+/* Checks that an extent is one of the listed sizes. */
+static void put_listed_check(Text *text, const char *member, const DimBound *listed)
+{
+    text_put(text, "    if (");
+    for (int i = 0; i < listed->nsize; i++)
+        text_printf(text, "%sin->%s != %lld",
+                    !i      ? ""
+                    : i % 4 ? " && "
+                            : " &&\n        ",
+                    member, (long long)listed->size[i]);
+    text_put(text, ")\n        return OCC_EEXTENT;\n");
+}
+
 void c_check_function(Emit *emit, Text *text)
 {
     text_printf(text,
@@ -91,9 +105,14 @@ void c_check_function(Emit *emit, Text *text)
                     emit->upper);
     put_port_alignment(emit, text);
     for (int i = 0; i < emit->nin_extent; i++) {
-        const Expr *e = &emit->model->expr[emit->in_extent[i].expr];
-        text_printf(text, "    if (in->%s < %lld || in->%s > %lld)\n        return OCC_EEXTENT;\n",
-                    emit->in_extent[i].name, (long long)e->lo, emit->in_extent[i].name, (long long)e->hi);
+        const Expr     *e = &emit->model->expr[emit->in_extent[i].expr];
+        const DimBound *listed = listed_bound(emit->model, emit->in_extent[i].expr);
+
+        if (listed)
+            put_listed_check(text, emit->in_extent[i].name, listed);
+        else
+            text_printf(text, "    if (in->%s < %lld || in->%s > %lld)\n        return OCC_EEXTENT;\n",
+                        emit->in_extent[i].name, (long long)e->lo, emit->in_extent[i].name, (long long)e->hi);
     }
     text_put(text, "    return 0;\n}\n\n");
 }

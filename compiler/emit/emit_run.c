@@ -196,7 +196,7 @@ static void put_if(Emit *emit, int index, int depth)
 {
     const Step *step = &emit->program->step[index];
 
-    emit->printer->open(emit, index, condition(emit, step), depth);
+    emit->printer->open(emit, index, bare(emit, condition(emit, step)), depth);
     emit_range(emit, step->body[0], depth + 1);
     if (step->body[1].begin < step->body[1].end) {
         emit->printer->otherwise(emit, index, depth);

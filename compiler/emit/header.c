@@ -1,5 +1,6 @@
 /* header.c - the generated header: sizes, structs and functions, with all that a caller must know. */
 #include "emit/emit.h"
+#include "infer/listed.h"
 #include "lower/sequence.h"
 #include "support/version.h"
 
@@ -149,9 +150,15 @@ static void put_member(Emit *emit, Text *text, const Port *port, bool constant)
 static void put_extents(Emit *emit, Text *text, const Member *member, int count, const Port *port)
 {
     for (int i = 0; i < count; i++) {
-        const Expr *e = &emit->model->expr[member[i].expr];
-        text_printf(text, "    int64_t %s; /* %lld to %lld: axis %d of %s */\n", member[i].name, (long long)e->lo,
-                    (long long)e->hi, member[i].axis, port[member[i].port].name);
+        const Expr     *e = &emit->model->expr[member[i].expr];
+        const DimBound *listed = listed_bound(emit->model, member[i].expr);
+
+        text_printf(text, "    int64_t %s; /* ", member[i].name);
+        for (int k = 0; listed && k < listed->nsize; k++)
+            text_printf(text, "%s%lld", !k ? "" : k + 1 < listed->nsize ? ", " : " or ", (long long)listed->size[k]);
+        if (!listed)
+            text_printf(text, "%lld to %lld", (long long)e->lo, (long long)e->hi);
+        text_printf(text, ": axis %d of %s */\n", member[i].axis, port[member[i].port].name);
     }
 }
 

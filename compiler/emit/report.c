@@ -369,7 +369,7 @@ static void put_tensors(Json *json, const Emission *e)
     for (int i = 0; i < p->nhome; i++) {
         const Value *value = p->model->value[i];
 
-        if (value->data)
+        if (value->data || p->home[i] == HOME_OF_NOTHING)
             continue;
         json_object(json, NULL);
         json_flat(json);

@@ -194,32 +194,42 @@ typedef struct Check {
 
 /* A bound from --dim for one name or one VALUE:AXIS. */
 typedef struct DimBound {
-    const char *name; /* dim_param, or the value's name when axis != BOUND_NAME */
-    int         axis; /* >= 0: that axis; else BOUND_* */
-    int64_t     lo, hi;
-    bool        used;
+    const char    *name; /* dim_param, or the value's name when axis != BOUND_NAME */
+    int            axis; /* >= 0: that axis; else BOUND_* */
+    int64_t        lo, hi;
+    bool           used;
+    const int64_t *size; /* by rising size: the only extents that there are; NULL: all from lo to hi */
+    int            nsize;
 } DimBound;
 enum { BOUND_NAME = -1, BOUND_COUNT = -2, BOUND_ELEMENTS = -3, BOUND_BYTES = -4, BOUND_VALUES = -5 };
 
+/* An extent of inputs whose sizes --dim lists. */
+typedef struct ListedExtent {
+    int             expr; /* its symbol, EXPR_DIM */
+    const DimBound *bound;
+} ListedExtent;
+
 /* A whole model: every value, expression and graph of it. */
 struct Model {
-    Arena       *arena;
-    const char  *path;
-    uint8_t      sha256[32]; /* of the model file */
-    int          ir_version;
-    OpsetImport *import;
-    int          nimport;
-    Graph       *main;
-    Value      **value; /* by id */
-    int          nvalue, cvalue;
-    Expr        *expr;
-    int          nexpr, cexpr;
-    int         *expr_hash; /* private to extent_expr.c */
-    int          expr_buckets;
-    DimBound    *bound;
-    int          nbound;
-    Check       *check; /* in the order in which inference found them */
-    int          ncheck, ccheck;
+    Arena        *arena;
+    const char   *path;
+    uint8_t       sha256[32]; /* of the model file */
+    int           ir_version;
+    OpsetImport  *import;
+    int           nimport;
+    Graph        *main;
+    Value       **value; /* by id */
+    int           nvalue, cvalue;
+    Expr         *expr;
+    int           nexpr, cexpr;
+    int          *expr_hash; /* private to extent_expr.c */
+    int           expr_buckets;
+    DimBound     *bound;
+    int           nbound;
+    ListedExtent *listed; /* in a model of which each combination of sizes has code of its own */
+    int           nlisted, clisted;
+    Check        *check; /* in the order in which inference found them */
+    int           ncheck, ccheck;
 };
 
 /* --------------------------------------------------------------------------------------------------------- builders */

@@ -16,8 +16,9 @@ static const int64_t LARGE = (int64_t)1 << 36;
 enum { MAX_DEPTH = 4000 }; /* operators upon operators in one extent */
 
 typedef struct Bound {
-    bool    known;
-    int64_t lo, hi;
+    bool            known;
+    int64_t         lo, hi;
+    const DimBound *flag; /* the --dim that says it; NULL: the model does */
 } Bound;
 
 const DimBound *infer_bound(const Infer *infer, const char *name, int axis)
@@ -41,7 +42,7 @@ static Bound flag_bound(const Infer *infer, const char *name, int axis)
 {
     const DimBound *found = infer_bound(infer, name, axis);
 
-    return found ? (Bound){true, found->lo, found->hi} : (Bound){0};
+    return found ? (Bound){true, found->lo, found->hi, found} : (Bound){0};
 }
 
 /* The --dim bound of an extent, by VALUE:AXIS, else by the name of its dimension. */
@@ -64,7 +65,7 @@ static Bound declared_bound(const Infer *infer, const Value *value, int axis, in
     if (!type || type->kind != TYPE_TENSOR || type->rank != rank)
         return (Bound){0};
     if (type->dim[axis].max >= 0 && type->dim[axis].expr < 0)
-        return (Bound){true, 0, type->dim[axis].max};
+        return (Bound){true, 0, type->dim[axis].max, NULL};
     return name ? flag_bound(infer, name, BOUND_NAME) : (Bound){0};
 }
 
@@ -118,6 +119,17 @@ static void find_namesake(const Graph *graph, const char *name, const Value **va
         }
 }
 
+/* Remembers an extent of which --dim lists the sizes, once for all inputs that share it. */
+static void note_listed(Model *model, Extent extent, const DimBound *flag)
+{
+    bool known = !flag || !flag->nsize;
+
+    for (int i = 0; i < model->nlisted; i++)
+        known |= model->listed[i].expr == extent.expr;
+    if (!known)
+        ARENA_PUSH(model->arena, model->listed, model->nlisted, model->clisted, ((ListedExtent){extent.expr, flag}));
+}
+
 static int bind_axis(Infer *infer, const Value *value, int axis, bool member, Extent *out)
 {
     Bound        bound = axis_flag(infer, value, axis);
@@ -131,6 +143,7 @@ static int bind_axis(Infer *infer, const Value *value, int axis, bool member, Ex
     if (!member && !flag_bound(infer, value->name, axis).known)
         find_namesake(value->graph, dim_name(value, axis), &first, &first_axis);
     *out = extent_symbol(infer->model, member ? EXPR_VAR : EXPR_DIM, first->id, first_axis, bound.lo, bound.hi);
+    note_listed(infer->model, *out, bound.flag);
     return 0;
 }
 
@@ -187,7 +200,7 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
     if (type->kind == TYPE_OPTIONAL) {
         count = flag_bound(infer, value->name, BOUND_COUNT);
         if (!count.known || type->item->kind == TYPE_SEQUENCE)
-            count = (Bound){true, 0, 1};
+            count = (Bound){true, 0, 1, NULL};
         type->count = extent_symbol(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
         return bind_type(infer, value, member, type->item);
     }
@@ -200,7 +213,7 @@ static int bind_type(Infer *infer, const Value *value, bool member, Type *type)
     if (!count.known) {
         note_open(infer, arena_printf(infer->model->arena, "the count of members of '%s'", value->name),
                   arena_printf(infer->model->arena, "%s:count=0..16", value->name));
-        count = (Bound){true, 0, 1};
+        count = (Bound){true, 0, 1, NULL};
     }
     type->count = extent_symbol(infer->model, EXPR_DIM, value->id, -1, count.lo, count.hi);
     return count.hi ? bind_type(infer, value, true, type->item) : bind_no_member(type->item);
@@ -366,7 +379,7 @@ int infer_unknown_extent(Infer *infer, const Node *node, int output, int axis, i
 int infer_text_bytes(Infer *infer, const Node *node, int output, int64_t max, int64_t *out)
 {
     const Value *value = output < node->nout ? node->out[output] : NULL;
-    Bound        flag = value ? flag_bound(infer, value->name, BOUND_BYTES) : (Bound){true, 0, 0};
+    Bound        flag = value ? flag_bound(infer, value->name, BOUND_BYTES) : (Bound){true, 0, 0, NULL};
 
     if (!flag.known && (max < 0 || max > UNBOUNDED))
         return diag_unsupported(infer->diag, node->loc,

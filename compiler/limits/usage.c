@@ -223,6 +223,8 @@ static void try_bounds(Offers *offers)
 
         memcpy(bound, options->bound, (size_t)options->nbound * sizeof *bound);
         bound[i].hi /= 2;
+        while (bound[i].nsize && bound[i].size[bound[i].nsize - 1] > bound[i].hi)
+            bound[i].nsize--;
         if (bound[i].hi < bound[i].lo || bound[i].hi < 1)
             continue;
         other.bound = bound;

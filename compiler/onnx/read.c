@@ -98,12 +98,13 @@ static int model_read(Reader *reader)
     return reader->model->main ? ports_check(reader) : -1;
 }
 
-Model *onnx_read_memory(Arena *arena, const char *path, const void *data, size_t bytes, Diag *diag)
+static Model *read_into(Model *model, const char *path, const void *data, size_t bytes, Diag *diag)
 {
+    Arena *arena = model->arena;
     Reader reader = {.arena = arena, .diag = diag, .path = path};
     int    result;
 
-    reader.model = model_new(arena, path ? arena_strdup(arena, path) : "");
+    reader.model = model;
     reader.scratch = arena_child(arena);
     reader.function.arena = reader.external.arena = reader.scratch;
     reader.wire.base = data;
@@ -115,13 +116,38 @@ Model *onnx_read_memory(Arena *arena, const char *path, const void *data, size_t
     return result ? NULL : reader.model;
 }
 
-Model *onnx_read(Arena *arena, const char *path, Diag *diag)
+Model *onnx_read_memory(Arena *arena, const char *path, const void *data, size_t bytes, Diag *diag)
+{
+    return read_into(model_new(arena, path ? arena_strdup(arena, path) : ""), path, data, bytes, diag);
+}
+
+static Model *read_path(Model *model, Diag *diag)
 {
     File file;
 
-    if (file_map(arena, path, &file)) {
+    if (file_map(model->arena, model->path, &file)) {
         diag_usage(diag, "cannot be read: %s", strerror(errno));
         return NULL;
     }
-    return onnx_read_memory(arena, path, file.data, file.bytes, diag);
+    return read_into(model, model->path, file.data, file.bytes, diag);
+}
+
+Model *onnx_read(Arena *arena, const char *path, Diag *diag)
+{
+    return read_path(model_new(arena, arena_strdup(arena, path)), diag);
+}
+
+Model *onnx_read_after(const Model *before, Diag *diag)
+{
+    Model *model = model_new(before->arena, before->path);
+
+    model->value = before->value;
+    model->nvalue = before->nvalue;
+    model->cvalue = before->cvalue;
+    model->expr = before->expr;
+    model->nexpr = before->nexpr;
+    model->cexpr = before->cexpr;
+    model->expr_hash = before->expr_hash;
+    model->expr_buckets = before->expr_buckets;
+    return read_path(model, diag);
 }

@@ -13,6 +13,10 @@ enum { ONNX_IR_VERSION = 14, ONNX_OPSET = 28, ONNX_ML_OPSET = 5 };
  * freed; constants point into it. NULL: messages in diag. */
 Model *onnx_read(Arena *arena, const char *path, Diag *diag);
 
+/* Reads it once more. Values and expressions are numbered behind those of `before`, which are in its lists too: what is
+ * made of both can be put together. `before` may not grow any more. */
+Model *onnx_read_after(const Model *before, Diag *diag);
+
 /* Reads a model from `bytes` bytes at `data`, which must outlive the arena's use. External data is looked for beside
  * `path`; NULL: external data is refused. */
 Model *onnx_read_memory(Arena *arena, const char *path, const void *data, size_t bytes, Diag *diag);

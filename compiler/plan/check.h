@@ -13,4 +13,8 @@ int program_check_extents(const Program *program, Diag *diag);
 /* Checks the slices of steps that are cut. */
 int program_check_slices(const Program *program, Diag *diag);
 
+/* By Model.expr index: whether it consists of constants and of extents that the caller gives, so that it can be read
+ * without a slot. In the program's arena. */
+bool *program_given(const Program *program);
+
 #endif

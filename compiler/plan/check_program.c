@@ -97,6 +97,24 @@ static int check_ranges(const Checker *c, Range range)
 
 /* --------------------------------------------------------------------------------------------------------- operands */
 
+bool *program_given(const Program *p)
+{
+    bool *given = arena_array(p->arena, bool, p->model->nexpr + 1);
+
+    for (int i = 0; i < p->nin; i++)
+        for (int axis = 0; axis < p->in[i].type.rank; axis++)
+            if (p->in[i].type.dim[axis].expr >= 0)
+                given[p->in[i].type.dim[axis].expr] = true;
+    for (int i = 0; i < p->model->nexpr; i++) {
+        const Expr *e = &p->model->expr[i];
+
+        given[i] =
+            (given[i] && e->op == EXPR_DIM) || e->op == EXPR_CONST ||
+            (e->op > EXPR_VAR && (e->a < 0 || given[e->a]) && (e->b < 0 || given[e->b]) && (e->c < 0 || given[e->c]));
+    }
+    return given;
+}
+
 static int check_extent(const Checker *c, int step, Extent extent, const char *what)
 {
     const Program *p = c->program;
@@ -314,6 +332,10 @@ static int check_step(const Checker *c, int index)
         return wrong(c, index, "condition in slot %d of %d", s->until, c->program->nslot);
     if (s->kind == STEP_READ && s->noperand != 1)
         return wrong(c, index, "loads from %d operands", s->noperand);
+    if (s->kind == STEP_IF && s->set.expr >= 0 && s->set.expr < c->program->model->nexpr &&
+        (s->set.expr >= c->program->nslot_of || c->program->slot[s->set.expr] < 0) &&
+        program_given(c->program)[s->set.expr])
+        return 0;
     if ((s->kind == STEP_CHECK || s->kind == STEP_IF || s->kind == STEP_LOOP) &&
         check_extent(c, index, s->set, "a condition or count") < 0)
         return -1;

@@ -1,6 +1,7 @@
 /* verify.c - --verify: the generated code in a folder of its own, run by its host program on stored inputs. */
 #include "trial/verify.h"
 
+#include "infer/listed.h"
 #include "program/kernels.h"
 #include "support/command.h"
 #include "support/files.h"
@@ -311,14 +312,6 @@ static int run_set(Verify *v, const char *set)
 
 /* ---------------------------------------------------------------------------------------------- ONNX Runtime's word */
 
-static void put_range(Json *json, const char *key, int64_t lo, int64_t hi)
-{
-    json_list(json, key);
-    json_int(json, NULL, lo);
-    json_int(json, NULL, hi);
-    json_close(json, ']');
-}
-
 /* The keys of a map; none where any keys will do. */
 static void put_keys(Json *json, const Keys *keys)
 {
@@ -331,6 +324,21 @@ static void put_keys(Json *json, const Keys *keys)
     json_close(json, ']');
 }
 
+/* The least and the most of an extent; where sizes are listed, its value in each combination. */
+static void put_extent(const Model *model, Json *json, const char *key, Extent extent)
+{
+    const DimBound *listed = listed_bound(model, extent.expr);
+    int64_t         count = model->nlisted ? listed_combinations(model->bound, model->nbound) : 2;
+
+    json_list(json, key);
+    for (int i = 0; i < count; i++)
+        if (listed)
+            json_int(json, NULL, listed_size(model->bound, (int)(listed - model->bound), i));
+        else
+            json_int(json, NULL, i % 2 ? extent.max : extent_min(model, extent));
+    json_close(json, ']');
+}
+
 /* The ranges from which the script may draw an input: the number of members of a sequence, and extents, at their least
  * and most. */
 static void put_drawn(const Model *model, Json *json, const Port *port)
@@ -339,14 +347,14 @@ static void put_drawn(const Model *model, Json *json, const Port *port)
 
     while (type->kind != TYPE_TENSOR) {
         if (type->kind == TYPE_SEQUENCE)
-            put_range(json, "count", extent_min(model, type->count), type->count.max);
+            put_extent(model, json, "count", type->count);
         type = type->item;
     }
     if (type->keys)
         put_keys(json, type->keys);
     json_list(json, "extents");
     for (int k = 0; k < type->rank; k++)
-        put_range(json, NULL, extent_min(model, type->dim[k]), type->dim[k].max);
+        put_extent(model, json, NULL, type->dim[k]);
     json_close(json, ']');
 }
 

@@ -108,6 +108,15 @@ class Verify(unittest.TestCase):
     def test_random_sequences_are_compared_with_onnx_runtime(self):
         self.assertIn("sequence of 3", self.verify(JOIN, flags=["--dim=s:count=1..3", "--dim=n=1..2"]))
 
+    def test_every_combination_of_listed_sizes_is_run(self):
+        said = self.verify(PAIR, flags=["--dim=n=2|5", "--dim=k=1|3"])
+        self.assertEqual(sorted(line.split("float")[1].split(":")[0] for line in said.splitlines()), ["[2][1]", "[2][3]", "[5][1]", "[5][3]"])
+        a, b = f32(1, 2), numpy.zeros((2, 5), numpy.float32)
+        self.assertIn("EEXTENT", self.verify(PAIR, ([a, b], [a.reshape(2, 1) + b]), flags=["--dim=n=1|3"], status=4))
+        self.holder.cleanup()
+        self.setUp()
+        self.assertIn("--dim k=5..5", self.verify(PAIR, ([a, b], [a.reshape(2, 1) + b]), flags=["--dim=n=2|3"]))
+
     def test_every_missing_bound_comes_from_the_sets(self):
         size = numpy.array([2, 3], numpy.int64)
         said = self.verify(FILLED, ([size], [numpy.ones((2, 3), numpy.float32)]), ([size[::-1].copy()], [numpy.ones((3, 2), numpy.float32)]))

@@ -926,6 +926,41 @@ def bound_too_large():
     return unbounded_extent()
 
 
+@asked("--dim=n=3|3")
+def sizes_twice():
+    return unbounded_extent()
+
+
+@asked("--dim=n=3|")
+def sizes_missing():
+    return unbounded_extent()
+
+
+@asked("--dim=n=3|few")
+def sizes_no_number():
+    return unbounded_extent()
+
+
+@asked("--dim=n=" + "|".join(map(str, range(1, 18))))
+def sizes_too_many():
+    return unbounded_extent()
+
+
+@asked("--dim=n=3|4", "--dim=y:0=6|8")
+def sizes_of_no_input():
+    return unbounded_extent()
+
+
+@asked("--dim=n=3|4", "--weights=swap")
+def sizes_with_loads():
+    return unbounded_extent()
+
+
+@asked("--dim=n=3|4", "--target=cuda")
+def sizes_on_a_device():
+    return unbounded_extent()
+
+
 @asked("--state=y:x")
 def state_of_other_extents():
     return model([helper.make_node("Concat", ["x", "x"], ["y"], axis=0)], outputs=[info("y", (4,))])

@@ -12,7 +12,11 @@ check-plans-networks: $(BUILD)/occamyc $(VENV)
 check-bounded: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/plans/check_bounded.py --occamyc=$(BUILD)/occamyc --work=$(BUILD)/plan_runs/bounded
 
-.PHONY: check-plans check-plans-networks check-bounded
+# Extents of which --dim lists the sizes.
+check-sizes: $(BUILD)/occamyc $(VENV)
+	$(PYTHON) tests/plans/check_sizes.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/plan_runs/sizes
+
+.PHONY: check-plans check-plans-networks check-bounded check-sizes
 
 check-winograd: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/plans/check_winograd.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/winograd_runs

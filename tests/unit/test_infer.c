@@ -43,7 +43,7 @@ static int teardown(void **state)
 
 static void bound(World *w, const char *name, int axis, int64_t lo, int64_t hi)
 {
-    w->bound[w->infer.model->nbound++] = (DimBound){name, axis, lo, hi, false};
+    w->bound[w->infer.model->nbound++] = (DimBound){.name = name, .axis = axis, .lo = lo, .hi = hi};
 }
 
 /* An input; an extent of -1 goes by names[axis]. */

@@ -1,0 +1,467 @@
+/* join.c - one program from those of several sizes: if (sizes of the first) its steps, else if ... Offsets are those of
+ * the variants' plans, so that nothing is planned anew, and the checkers examine the whole. */
+#include "alternatives/join.h"
+
+#include "infer/listed.h"
+#include "plan/check.h"
+#include "program/copy.h"
+#include "support/int.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The numbers of one variant's buffers, slots and steps in the joined program. */
+typedef struct Renumbering {
+    const Program *from;
+    int           *buffer; /* by Buffer.id */
+    int           *slot;   /* by slot */
+    int            first_step;
+} Renumbering;
+
+typedef struct Joining {
+    Model         *whole;
+    const Variant *variant;
+    int            count;
+    Extent        *condition; /* by variant */
+    Arena         *arena;
+    Diag          *diag;
+    Program       *program;
+    Plan          *plan;
+    int64_t       *offset; /* by Buffer.id of the joined program, like Plan.offset */
+    int            noffset, coffset;
+    Renumbering   *number; /* by variant */
+    int64_t        top;    /* bytes of the arena below the run-time integers */
+} Joining;
+
+static int add_buffer(Joining *j, Buffer buffer, int64_t offset)
+{
+    Program *p = j->program;
+
+    buffer.id = p->nbuffer;
+    buffer.span = NULL;
+    buffer.nspan = buffer.cspan = 0;
+    ARENA_PUSH(j->arena, p->buffer, p->nbuffer, p->cbuffer, buffer);
+    ARENA_PUSH(j->arena, j->offset, j->noffset, j->coffset, offset);
+    return buffer.id;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- options */
+
+static const char *unserved(const Options *o)
+{
+    const struct {
+        bool        asked;
+        const char *name;
+    } option[] = {{target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda"},
+                  {o->plan.weights == WEIGHTS_SWAP, "--weights=swap"},
+                  {o->plan.io_arena != 0, "--io=arena"},
+                  {o->plan.nregion > 0, "--region"},
+                  {o->nstate > 0, "--state"},
+                  {o->queues > 1, "--queues"},
+                  {o->tune != NULL, "--tune"},
+                  {o->verify_nodes, "--verify-nodes"},
+                  {o->dump && !strcmp(o->dump, "graph"), "--dump=graph"}};
+
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
+        if (option[i].asked)
+            return option[i].name;
+    return NULL;
+}
+
+int variants_options(const Options *options, Diag *diag)
+{
+    int64_t     count = listed_combinations(options->bound, options->nbound);
+    const char *name = count > 1 ? unserved(options) : NULL;
+
+    if (name)
+        return diag_usage(diag,
+                          "%s: found with a list of sizes (--dim NAME=N|N), which it does not serve; compile once for "
+                          "each size, or give bounds (--dim NAME=A..B)",
+                          name);
+    if (count > MOST_VARIANTS)
+        return diag_usage(diag,
+                          "--dim: found %" PRId64 " combinations of listed sizes, wanted at most %d; list fewer sizes, "
+                          "or give one of the extents bounds (--dim NAME=A..B)",
+                          count, MOST_VARIANTS);
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ports */
+
+/* An extent of a result: the input's where it has the same sizes, else chosen as the branch is. */
+static Extent joined_extent(const Joining *j, const Extent *by_variant)
+{
+    Extent joined = by_variant[j->count - 1];
+    bool   same = true;
+
+    for (int k = 0; k < j->whole->nlisted; k++) {
+        const ListedExtent *listed = &j->whole->listed[k];
+        int                 index = (int)(listed->bound - j->whole->bound), i = 0;
+
+        while (i < j->count && extent_is(by_variant[i], listed_size(j->whole->bound, index, i)))
+            i++;
+        if (i == j->count)
+            return (Extent){listed->bound->hi, listed->expr};
+    }
+    for (int i = 0; i < j->count; i++)
+        same = same && extent_same(joined, by_variant[i]);
+    for (int i = j->count - 1; i-- > 0 && !same;)
+        joined = extent_select(j->whole, j->condition[i], by_variant[i], joined);
+    return joined;
+}
+
+static const Port *port_of(const Joining *j, int variant, bool in, int index)
+{
+    const Program *p = j->variant[variant].program;
+
+    return in ? &p->in[index] : &p->out[index];
+}
+
+/* The type of a port; ranks may differ only where sizes decide them. */
+static int joined_type(const Joining *j, bool in, int index, Type *type)
+{
+    const Port *first = port_of(j, 0, in, index);
+
+    *type = in ? j->whole->main->in[index]->type : first->type;
+    for (int i = 0; i < j->count; i++)
+        if (port_of(j, i, in, index)->type.kind != TYPE_TENSOR || type->kind != TYPE_TENSOR ||
+            port_of(j, i, in, index)->type.rank != type->rank || type->rank < 0)
+            return diag_unsupported(j->diag, (Loc){0},
+                                    "%s '%s' is not a tensor of the same rank at all sizes that --dim lists; compile "
+                                    "once for each size",
+                                    in ? "input" : "output", first->value->name);
+    for (int axis = 0; axis < type->rank && !in; axis++) {
+        Extent *by_variant = arena_array(j->arena, Extent, j->count);
+
+        for (int i = 0; i < j->count; i++)
+            by_variant[i] = port_of(j, i, in, index)->type.dim[axis];
+        type->dim[axis] = joined_extent(j, by_variant);
+    }
+    for (int i = 0; i < j->count; i++)
+        type->text_bytes = int_max(type->text_bytes, port_of(j, i, in, index)->type.text_bytes);
+    return 0;
+}
+
+static int join_port(Joining *j, bool in, int index)
+{
+    const Port  *first = port_of(j, 0, in, index);
+    const Graph *main = j->whole->main;
+    Port         port = {.value = in ? main->in[index] : main->out[index], .name = first->name};
+    Buffer       buffer;
+
+    if (joined_type(j, in, index, &port.type) < 0)
+        return -1;
+    buffer = j->variant[0].program->buffer[first->buffer];
+    for (int i = 1; i < j->count; i++)
+        buffer.size = int_max(buffer.size, j->variant[i].program->buffer[port_of(j, i, in, index)->buffer].size);
+    buffer.value = port.value;
+    port.buffer = add_buffer(j, buffer, -1);
+    j->program->home[port.value->id] = port.buffer;
+    *(in ? &j->program->in[index] : &j->program->out[index]) = port;
+    return 0;
+}
+
+static int join_ports(Joining *j)
+{
+    Program *p = j->program;
+
+    for (int i = 0; i < p->nin; i++)
+        if (join_port(j, true, i) < 0)
+            return -1;
+    for (int i = 0; i < p->nout; i++)
+        if (join_port(j, false, i) < 0)
+            return -1;
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ steps and buffers */
+
+/* Gives run-time integers their slots. Those that are computed from what the caller gives are the same in all branches,
+ * the others of a branch use the slots of other branches' again. */
+static void join_slots(Joining *j)
+{
+    Program    *p = j->program;
+    const bool *given = program_given(p);
+    int         shared, most = 0;
+
+    for (int i = 0; i < j->count; i++)
+        for (int e = 0; e < j->variant[i].program->nslot_of; e++)
+            if (j->variant[i].program->slot[e] >= 0 && given[e] && p->slot[e] < 0)
+                p->slot[e] = p->nslot++;
+    shared = p->nslot;
+    for (int i = 0; i < j->count; i++) {
+        const Program *from = j->variant[i].program;
+        int            own = 0;
+
+        j->number[i].slot = arena_array(j->arena, int, from->nslot + 1);
+        for (int e = 0; e < from->nslot_of; e++) {
+            if (from->slot[e] < 0)
+                continue;
+            if (!given[e])
+                p->slot[e] = shared + own++;
+            j->number[i].slot[from->slot[e]] = p->slot[e];
+        }
+        most = own > most ? own : most;
+    }
+    p->nslot = shared + most;
+}
+
+static void add_dims(Joining *j)
+{
+    Buffer dims = {
+        .kind = BUFFER_DIMS, .dtype = DTYPE_I64, .align = 8, .copies = 1, .kept = -1, .port = -1, .name = "extents"};
+
+    dims.size = 8 * (int64_t)j->program->nslot;
+    if (dims.size)
+        j->program->dims = add_buffer(j, dims, -1);
+}
+
+/* Offsets of a variant's buffers without its run-time integers: what lies above these moves down. Returns the top. */
+static int64_t without_dims(const Variant *v, int64_t *offset)
+{
+    const Program *p = v->program;
+    int64_t        at = p->dims < 0 ? INT64_MAX : v->plan->offset[p->dims], below = 0, above = INT64_MAX, align = 1;
+    int64_t        top = 0;
+
+    for (int b = 0; b < p->nbuffer; b++) {
+        offset[b] = v->plan->offset[b];
+        if (offset[b] < 0 || !p->buffer[b].size || b == p->dims)
+            continue;
+        if (offset[b] < at) {
+            below = int_max(below, offset[b] + buffer_bytes(&p->buffer[b]));
+        } else {
+            above = int_min(above, offset[b]);
+            align = int_max(align, p->buffer[b].align);
+        }
+    }
+    for (int b = 0; b < p->nbuffer; b++) {
+        if (offset[b] >= 0 && !p->buffer[b].size)
+            offset[b] = 0;
+        if (offset[b] >= at && b != p->dims)
+            offset[b] -= (above - below) / align * align;
+        if (offset[b] >= 0 && b != p->dims)
+            top = int_max(top, offset[b] + buffer_bytes(&p->buffer[b]));
+    }
+    return top;
+}
+
+static void renumber(Joining *j, int index)
+{
+    const Program *from = j->variant[index].program;
+    const char    *label = listed_label(j->whole, index);
+    Renumbering   *r = &j->number[index];
+    int64_t       *offset = arena_array(j->arena, int64_t, from->nbuffer + 1);
+
+    j->top = int_max(j->top, without_dims(&j->variant[index], offset));
+    r->from = from;
+    r->buffer = arena_array(j->arena, int, from->nbuffer + 1);
+    for (int b = 0; b < from->nbuffer; b++) {
+        Buffer buffer = from->buffer[b];
+
+        if (buffer.kind != BUFFER_WEIGHT)
+            buffer.name = arena_printf(j->arena, "%s: %s", label, buffer.name);
+        r->buffer[b] = buffer.kind == BUFFER_IN    ? j->program->in[buffer.port].buffer
+                       : buffer.kind == BUFFER_OUT ? j->program->out[buffer.port].buffer
+                       : b == from->dims           ? j->program->dims
+                                                   : add_buffer(j, buffer, offset[b]);
+    }
+}
+
+/* Sets the slots that an extent of a result is read from after the branches, where the branch itself does not. */
+static void set_missing(Joining *j, const Program *from, int expr, bool *is_set)
+{
+    Program    *p = j->program;
+    const Expr *e = expr < 0 ? NULL : &j->whole->expr[expr];
+
+    if (!e || e->op == EXPR_CONST || is_set[expr])
+        return;
+    is_set[expr] = true;
+    set_missing(j, from, e->a, is_set);
+    set_missing(j, from, e->b, is_set);
+    set_missing(j, from, e->c, is_set);
+    if (p->slot[expr] >= 0 && (expr >= from->nslot_of || from->slot[expr] < 0))
+        ARENA_PUSH(j->arena, p->step, p->nstep, p->cstep,
+                   ((Step){.kind = STEP_SET, .until = -1, .set = {e->hi, expr}, .slot = p->slot[expr]}));
+}
+
+static void set_missing_extents(Joining *j, const Program *from)
+{
+    bool *is_set = arena_array(j->arena, bool, j->whole->nexpr + 1);
+
+    for (int i = 0; i < from->nout; i++)
+        for (int axis = 0; axis < from->out[i].type.rank; axis++)
+            set_missing(j, from, from->out[i].type.dim[axis].expr, is_set);
+}
+
+static void renumber_step(const Renumbering *r, Step *step)
+{
+    if (step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP)
+        step->slot = r->slot[step->slot];
+    if (step->kind == STEP_LOOP && step->until >= 0)
+        step->until = r->slot[step->until];
+    for (int k = 0; k < 2; k++) {
+        step->body[k].begin += r->first_step;
+        step->body[k].end += r->first_step;
+    }
+    for (int k = 0; k < step->noperand; k++) {
+        Operand *x = &step->operand[k];
+
+        if (x->buffer < 0)
+            continue;
+        if (x->buffer == r->from->dims)
+            x->offset = extent_const(r->slot[x->offset.max]);
+        x->buffer = r->buffer[x->buffer];
+    }
+}
+
+/* Appends the steps of a variant and records where its values lie. */
+static void append_variant(Joining *j, int index)
+{
+    const Program *from = j->variant[index].program;
+    Program       *p = j->program;
+    Renumbering   *r = &j->number[index];
+    const char    *label = listed_label(j->whole, index);
+
+    set_missing_extents(j, from);
+    r->first_step = p->nstep;
+    for (int s = 0; s < from->nstep; s++) {
+        ARENA_PUSH(j->arena, p->step, p->nstep, p->cstep, from->step[s]);
+        renumber_step(r, program_own_step(p, p->nstep - 1));
+    }
+    for (int v = j->variant[index].first_value; v < from->nhome; v++) {
+        p->home[v] = from->home[v] < 0 ? -1 : r->buffer[from->home[v]];
+        j->whole->value[v]->name = arena_printf(j->arena, "%s: %s", label, j->whole->value[v]->name);
+    }
+    p->cascades += from->cascades;
+}
+
+/* Each branch but the last has a condition: the sizes have been checked. */
+static void append_variants(Joining *j)
+{
+    Program *p = j->program;
+    int     *branch = arena_array(j->arena, int, j->count);
+
+    for (int i = 0; i < j->count; i++) {
+        branch[i] = p->nstep;
+        if (i + 1 < j->count)
+            ARENA_PUSH(j->arena, p->step, p->nstep, p->cstep,
+                       ((Step){.kind = STEP_IF, .until = -1, .set = j->condition[i]}));
+        append_variant(j, i);
+    }
+    for (int i = 0; i + 1 < j->count; i++) {
+        p->step[branch[i]].body[0] = (Range){branch[i] + 1, branch[i + 1]};
+        p->step[branch[i]].body[1] = (Range){branch[i + 1], p->nstep};
+    }
+}
+
+/* ------------------------------------------------------------------------------------------------------------- plan */
+
+/* The variant with the largest plan. */
+static int largest(const Joining *j)
+{
+    int most = 0;
+
+    for (int i = 1; i < j->count; i++)
+        if (j->variant[i].plan->peak > j->variant[most].plan->peak)
+            most = i;
+    return most;
+}
+
+/* The largest plan, with what it says of itself. */
+static void begin_plan(Joining *j)
+{
+    const Plan *most = j->variant[largest(j)].plan;
+
+    *j->plan = (Plan){.nshare = 1,
+                      .peak = most->peak,
+                      .bound = most->bound,
+                      .any_order = most->any_order,
+                      .align = 1,
+                      .status = most->status,
+                      .planner = most->planner};
+    for (int i = 0; i < j->count; i++) {
+        j->plan->align = int_max(j->plan->align, j->variant[i].plan->align);
+        j->plan->bound = int_max(j->plan->bound, j->variant[i].plan->bound);
+        j->plan->share[0].align = int_max(j->plan->share[0].align, j->variant[i].plan->share[0].align);
+    }
+}
+
+static void end_plan(Joining *j)
+{
+    const Program     *p = j->program;
+    const Renumbering *most = &j->number[largest(j)];
+    const Plan        *largest_plan = j->variant[largest(j)].plan;
+
+    j->plan->offset = j->offset;
+    j->plan->region = arena_array(j->arena, int, p->nbuffer + 1);
+    j->plan->core = arena_array(j->arena, bool, p->nbuffer + 1);
+    for (int b = 0; b < most->from->nbuffer; b++) /* lower bounds of one branch hold for all */
+        j->plan->core[most->buffer[b]] = largest_plan->core[b];
+    j->plan->peak = j->top;
+    if (p->dims >= 0) {
+        j->offset[p->dims] = int_round_up(j->top, 8);
+        j->plan->peak = j->offset[p->dims] + p->buffer[p->dims].size;
+    }
+    if (j->plan->peak > largest_plan->peak) {
+        j->plan->any_order = false;
+        j->plan->status = "the largest plan of the listed sizes, and what run-time extents need besides";
+    }
+    j->plan->share[0].peak = j->plan->peak;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ entry */
+
+static void begin_program(Joining *j, const Program *like)
+{
+    Program *p = j->program;
+    int      nvalue = j->whole->nvalue, nexpr = j->whole->nexpr;
+
+    *p = (Program){.model = j->whole,
+                   .arena = j->arena,
+                   .language = like->language,
+                   .nin = like->nin,
+                   .nout = like->nout,
+                   .dims = -1,
+                   .no_in_place = like->no_in_place,
+                   .no_overlap = like->no_overlap};
+    p->in = arena_array(j->arena, Port, p->nin + 1);
+    p->out = arena_array(j->arena, Port, p->nout + 1);
+    p->nhome = nvalue;
+    p->home = arena_array(j->arena, int, nvalue + 1);
+    for (int v = 0; v < nvalue; v++)
+        p->home[v] = HOME_OF_NOTHING;
+    p->nslot_of = nexpr;
+    p->slot = arena_array(j->arena, int, nexpr + 1);
+    for (int e = 0; e < nexpr; e++)
+        p->slot[e] = -1;
+}
+
+int variants_join(const Variant *variant, int count, const Lowering *lowering, Alternative *joined)
+{
+    Model  *whole = lowering->model;
+    Joining j = {.whole = whole, .variant = variant, .count = count, .arena = whole->arena, .diag = lowering->diag};
+
+    j.program = joined->program = arena_one(j.arena, Program);
+    j.plan = &joined->plan;
+    j.condition = arena_array(j.arena, Extent, count);
+    j.number = arena_array(j.arena, Renumbering, count);
+    for (int i = 0; i < count; i++) {
+        j.condition[i] = listed_condition(whole, i);
+        joined->time = variant[i].time > joined->time ? variant[i].time : joined->time;
+    }
+    begin_program(&j, variant[0].program);
+    begin_plan(&j);
+    if (join_ports(&j) < 0)
+        return -1;
+    join_slots(&j);
+    add_dims(&j);
+    for (int i = 0; i < count; i++)
+        renumber(&j, i);
+    append_variants(&j);
+    end_plan(&j);
+    program_liveness(j.program);
+    program_find_overlaps(j.program);
+    if (program_check(j.program, j.diag) < 0)
+        return -1;
+    return program_confirm(j.program, &lowering->options.plan, j.plan, j.diag);
+}

@@ -1,0 +1,167 @@
+"""Extents of which --dim lists the sizes: at each combination of sizes the outputs are those of ONNX Runtime and, to the
+bit, those of a file that is compiled with these sizes pinned; the arena is that of the largest of these files; weights exist
+once; a size that is not listed stops the run with the code for extents."""
+
+import argparse
+import itertools
+import os
+import re
+import sys
+
+import numpy as np
+import onnx
+import onnxruntime
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", folder) for folder in ("tools", "own")]
+
+import host
+import tensors
+from extent_cases import conv
+from geometry_cases import Net, numbers
+
+
+def image():
+    """Convolutions and a pool, of which strips can be made."""
+    net = Net(x=[1, 3, "H", "W"])
+    y = conv(net, conv(net, "x", 3, 6), 6, 6, group=6)
+    y = net.add("MaxPool", y, kernel_shape=[2, 2], strides=[2, 2])
+    net.give(conv(net, y, 6, 4, k=1), 4)
+    return net
+
+
+def batch():
+    """Two inputs of one batch."""
+    net = Net(x=["batch", 6], z=["batch", 6])
+    y = net.add("Gemm", "x", numbers([6, 40]), numbers([40]))
+    y = net.add("Add", net.add("Relu", y), net.add("Gemm", "z", numbers([6, 40]), numbers([40])))
+    net.give(net.add("Softmax", y, axis=-1), 2)
+    return net
+
+
+def sequence():
+    """Self-attention with computed shapes, and a recurrent layer behind it."""
+    net = Net(x=["batch", "seq", 16])
+    shape = net.add("Concat", net.add("Slice", net.add("Shape", "x"), np.array([0]), np.array([2])), np.array([2, 8]), axis=0)
+    heads = [net.add("Transpose", net.add("Reshape", net.add("MatMul", "x", numbers([16, 16])), shape), perm=order)
+             for order in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])]
+    scores = net.add("Softmax", net.add("MatMul", heads[0], heads[1]), axis=-1)
+    net.give(scores, 4)
+    y = net.add("Transpose", net.add("MatMul", scores, heads[2]), perm=[2, 0, 1, 3])
+    y = net.add("Reshape", y, np.array([0, 0, 16]))
+    net.give(net.add("GRU", y, numbers([1, 24, 16]), numbers([1, 24, 8]), hidden_size=8), 4)
+    return net
+
+
+def found():
+    """An extent that the run finds out, and a result of a constant shape."""
+    net = Net(x=["n", 5])
+    net.give(net.add("NonZero", net.add("Greater", "x", np.float32(0))), 2, np.int64)
+    net.give(net.add("ReduceSum", "x", np.array([0]), keepdims=0), 1)
+    return net
+
+
+# Model, lists, other bounds with the sizes to try, flags, bytes that the arena may be larger by: run-time integers that
+# only some of the branches need.
+CASES = {
+    "images": (image(), {"H": (12, 17), "W": (12, 20)}, {}, (), 0),
+    "strips": (image(), {"x:2": (20, 40), "x:3": (24,)}, {}, ("--cascade=on", "--weights=file"), 0),
+    "sliced": (batch(), {"batch": (4, 1)}, {}, ("--threads=2", "--weights=object"), 0),
+    "sequence": (sequence(), {"seq": (4, 7)}, {"batch": (1, 3, 2)}, (), 64),
+    "both": (sequence(), {"seq": (3, 8), "batch": (2,)}, {}, ("--code=shared",), 0),
+    "found": (found(), {"n": (4, 9)}, {}, ("--order=model",), 0),
+}
+
+
+class Case:
+    def __init__(self, tools, work, name):
+        self.tools, self.work, self.name = tools, work, name
+        self.net, self.lists, self.bounds, self.flags, self.slack = CASES[name]
+        self.path = os.path.join(work, name + ".onnx")
+        self.model = self.net.model()
+        onnx.save(self.model, self.path)
+        self.session = onnxruntime.InferenceSession(self.path, providers=["CPUExecutionProvider"])
+
+    def compile(self, label, sizes):
+        """Flags for a file of these lists, each a tuple; builds it."""
+        folder = os.path.join(self.work, self.name + label)
+        dims = [f"--dim={d}={'|'.join(map(str, s))}" for d, s in sizes.items()]
+        dims += [f"--dim={d}={low}..{high}" for d, (low, high, _) in self.bounds.items()]
+        host.compile_model(self.tools, self.path, folder, [*dims, *self.flags])
+        host.build_program(self.tools, folder)
+        return folder
+
+    def feed(self, sizes):
+        names = {d: n for d, n in sizes.items() if ":" not in d}
+        names.update({"HW"[int(d[-1]) - 2]: n for d, n in sizes.items() if ":" in d})
+        return self.net.feed(**names)
+
+    def run(self, folder, feed):
+        options = ("--weights", "model.c.weights") if "--weights=file" in self.flags else ()
+        return host.run_program(self.tools, folder, self.model, [tensors.from_numpy(a) for a in feed.values()], options)
+
+    def check_sizes(self, folder, pinned, sizes):
+        for feed in (self.feed({**sizes, **dict(zip(self.bounds, b))}) for b in itertools.product(*self.bounds.values())):
+            run, alone = self.run(folder, feed), self.run(pinned, feed)
+            for ours, same, theirs in zip(run.outputs, alone.outputs, self.session.run(None, feed)):
+                if ours.shape != theirs.shape or not np.allclose(ours.array(), theirs, rtol=1e-3, atol=1e-4):
+                    raise host.Failure("wrong", f"{sizes}: differs from ONNX Runtime")
+                if ours.shape != same.shape or ours.raw != same.raw:
+                    raise host.Failure("wrong", f"{sizes}: differs from the file with pinned sizes")
+        return run.planned, alone.planned
+
+    def check_refusal(self, folder, sizes):
+        """A size below those of the list, and one between two of them; the host program itself refuses larger ones."""
+        for extent, listed in self.lists.items():
+            for size in (min(listed) - 1, min(listed) + 1) if len(listed) > 1 else ():
+                try:
+                    self.run(folder, self.feed({**sizes, extent: size, **{d: b[0] for d, b in self.bounds.items()}}))
+                except host.Failure as failure:
+                    if "EEXTENT" in failure.reason:
+                        continue
+                raise host.Failure("wrong", f"{extent}={size} is not refused")
+
+    def check(self):
+        folder = self.compile("", self.lists)
+        weights, peaks = [weight_bytes(folder)], []
+        for values in itertools.product(*self.lists.values()):
+            sizes = dict(zip(self.lists, values))
+            pinned = self.compile("_" + "_".join(map(str, values)), {d: (n,) for d, n in sizes.items()})
+            peaks.append(self.check_sizes(folder, pinned, sizes))
+            weights.append(weight_bytes(pinned))
+        self.check_refusal(folder, sizes)
+        arena, largest = peaks[0][0], max(alone for _, alone in peaks)
+        if not largest <= arena <= largest + self.slack:
+            raise host.Failure("wrong", f"an arena of {arena} bytes, the largest of pinned sizes has {largest}")
+        if weights[0] > max(weights[1:]):
+            raise host.Failure("wrong", f"{weights[0]} bytes of weights, with pinned sizes {max(weights[1:])}")
+        return f"{len(peaks)} combinations, arena {arena} ({largest}), weights {weights[0]}"
+
+
+def weight_bytes(folder):
+    with open(os.path.join(folder, "model.h")) as file:
+        size = re.search(r"WEIGHTS_SIZE (\d+)", file.read())
+    return int(size[1]) if size else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--cc", default="cc")
+    parser.add_argument("--work", required=True)
+    args = parser.parse_args()
+    os.makedirs(args.work, exist_ok=True)
+    failed = 0
+    for name in CASES:
+        tools = host.Toolchain(os.path.abspath(args.occamyc), args.cc, host.STRICT.replace("-O1", "-O0"))
+        try:
+            print(f"pass {name:10} {Case(tools, args.work, name).check()}")
+        except host.Failure as failure:
+            failed += 1
+            print(f"FAIL {name:10} {failure.state}: {failure.reason}")
+    print(f"{len(CASES) - failed} passed, {failed} failed")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
