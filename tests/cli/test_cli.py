@@ -499,6 +499,7 @@ class Cli(unittest.TestCase):
                            "import onnx\n"
                            "from onnx import numpy_helper\n"
                            "del sys.argv[0]\n"
+                           "sys.path.insert(0, '.')\n"
                            "runpy.run_path(sys.argv[0], run_name='__main__')\n"
                            "for i in (0, 2):\n"
                            "    path = 'test_data_set_0/output_%d.pb' % i\n"
