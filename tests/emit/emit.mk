@@ -17,7 +17,8 @@ REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim
     "models/tones.onnx --region=fast:256 --region=slow:1M:256" \
     "models/digits.onnx --weights=swap --load-rate=1M:1us:16" "models/reverse.onnx --dim seq=1..16 --weights=swap --load-rate=1M:1us:16" \
     "models/tones.onnx --region=fast:4K --region=slow:1M:256 --weights=swap --load-rate=1M:1us:16" "models/tones.onnx --target=cuda" \
-    "models/reverse.onnx --dim seq=1..16 --target=cuda --graph=off" "models/digits.onnx --target=cuda --place=host"
+    "models/reverse.onnx --dim seq=1..16 --target=cuda --graph=off" "models/digits.onnx --target=cuda --place=host" \
+    "models/reverse.onnx --dim seq=4|8" "models/reverse.onnx --dim seq=4|8 --cascade=off --weights=file"
 
 check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_null $(BUILD)/occamyc
 	$(BUILD)/tests/emit/test_embed
