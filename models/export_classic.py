@@ -224,7 +224,7 @@ def calibrate(network, example):
             network = module.backbone                        # its own transform wants lists; the backbone has the norms
             example = (torch.randn(2, *example[0][0].shape),) if isinstance(example[0], list) else example
     if example[0].shape[0] == 1:                             # one value per channel has no variance
-        example = (example[0].repeat(2, 1, 1, 1) + 0.5 * torch.randn(2, *example[0].shape[1:]),)
+        example = (example[0].repeat(2, *[1] * (example[0].dim() - 1)) + 0.5 * torch.randn(2, *example[0].shape[1:]),)
     network(*example)
     for module, momentum in zip(norms, kept):
         module.momentum = momentum

@@ -7,6 +7,9 @@ import types
 import unittest
 from pathlib import Path
 
+import numpy as np
+import onnx
+
 import counts
 import kernels
 import memory
@@ -14,6 +17,7 @@ import memory_steps
 import programs
 import report
 import speedup
+import wide
 
 OCCAMYC, CC, MODEL, FOLDER = sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1), sys.argv.pop(1)
 
@@ -126,6 +130,62 @@ class Multiplications(unittest.TestCase):
         form = "    static const occ_q_form form = {{{1, 3, 5}, {1, 2, 2}, {1, 1, 1}, {0, 1, 2}}, 2, 7, 0, 0, 0, 0};\n"
         call = "    occ_conv_q_u8_i8(x, &x_at, w, bias, NULL, NULL, y, &y_at, NULL, &form, &expr, &fused);\n"
         self.assertEqual(kernels.multiplications(self.X + self.Y + form + call), ("conv_q_u8_i8", 15 * 3 * 32 * 20))
+
+
+class Wide(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.network = programs.Network(MODEL, Path(FOLDER) / "wide", Path(OCCAMYC).resolve())
+
+    def test_results_are_compared_with_onnx_runtime(self):
+        self.assertLess(wide.distance(self.network, CC), wide.LARGEST[False])
+
+    def test_another_network_with_the_same_extents_is_told_apart(self):
+        model = onnx.load(MODEL)
+        for tensor in model.graph.initializer:
+            values = onnx.numpy_helper.to_array(tensor)
+            if values.dtype == np.float32:
+                tensor.CopyFrom(onnx.numpy_helper.from_array(values * np.float32(1.5), tensor.name))
+        with tempfile.TemporaryDirectory() as folder:
+            other = Path(folder) / Path(MODEL).name
+            onnx.save(model, other)
+            spoilt = types.SimpleNamespace(model=other, folder=self.network.folder, inputs=self.network.inputs)
+            self.assertGreater(wide.distance(spoilt, CC), wide.LARGEST[True])
+
+    def test_missing_results_and_no_numbers_are_infinitely_far(self):
+        one = np.ones(3, np.float32)
+        self.assertEqual(wide.apart(one, one), 0.0)
+        self.assertEqual(wide.apart(one * 2, one), 1.0)
+        self.assertEqual(wide.apart(one[:2], one), float("inf"))
+        self.assertEqual(wide.apart(one * np.float32("nan"), one), float("inf"))
+
+    def test_the_longest_steps_come_first(self):
+        steps = wide.longest_steps(self.network, CC, "-O1", "0", 10.0)
+        self.assertGreater(len(steps), 1)
+        shares = [share for _, share, _ in steps]
+        self.assertEqual(shares, sorted(shares, reverse=True))
+        self.assertTrue(0.0 < shares[0] <= 1.0 and steps[0][0])
+
+    def test_trained_networks_get_the_extents_of_the_list(self):
+        model = onnx.load(MODEL)
+        model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "count"
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("listed", "unlisted"):
+                (Path(folder) / name).mkdir()
+                onnx.save(model, Path(folder) / name / "model.onnx")
+            (Path(folder) / "dims.txt").write_text("# extents\nlisted: count=1\n")
+            wide.fix_extents(Path(folder), Path(folder))
+            self.assertEqual([p.name for p in Path(folder).glob("real_*.onnx")], ["real_listed.onnx"])
+            made = onnx.load(Path(folder) / "real_listed.onnx")
+            self.assertEqual(made.graph.input[0].type.tensor_type.shape.dim[0].dim_value, 1)
+
+    def test_the_page_names_the_steps_of_who_loses(self):
+        result = {e: dict(f) for e, f in Page.RESULT.items()}
+        result["ours"].update(busy=5.0, distance=1e-6, steps=[["Conv of \"x\"", 0.75, 0.5]])
+        report.versions = lambda: "none"
+        text = wide.page({"1": {"net": result}}, 3, "-O2")
+        self.assertIn("| net | 5.00 | 4.00 | 8.00 | 1.25 | 1e-06 |", text)
+        self.assertIn("| net | Conv of \"x\" | 75 % | 50 % |", text)
 
 
 class Page(unittest.TestCase):

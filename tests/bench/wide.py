@@ -1,0 +1,146 @@
+"""Times networks that differ from those of bench.py, with its engines and turns, compares every result with ONNX Runtime's, and
+names for each network that loses the steps that take longest.
+
+Results are kept in FOLDER/results.json, so that a run of a few networks renews only these; the page is written from all of them.
+"""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import bench
+import exact
+import kernels
+import library
+import numpy as np
+import onnx
+import programs
+import report
+
+LARGEST = {False: 1e-3, True: 0.1}  # distance allowed, in parts of the largest result: of floats, of bytes
+STEPS, PROFILED = 3, 10  # steps named of a network that loses, runs that they are timed in
+
+HEAD = """# Other networks
+
+Written by `make bench-wide`; do not edit. Networks of `models/export_wide.py` with seeded weights and trained ones
+(`real_`) with fixed extents; batch 1 where nothing else is said.
+One process for each engine, pinned, taking turns on inputs that rotate, {rounds} rounds. Times are minima of processor time,
+since other programs used the machine: {load:.0f} wanted a core when this was written.
+
+- Machine: {machine}.
+- Versions: {versions}. Ours: the default output, `{flags}`.
+- Distance: the largest difference from ONNX Runtime's results over {sets} sets of inputs, in parts of the largest result.
+"""
+
+LOSERS = """## Steps of networks that lose
+
+Share: of the processor time of all steps. Peak: multiplications and additions of the step in parts of the measured peak of one
+core; steps without products have none.
+
+| network | step | share | of peak |
+|---|---|---|---|
+"""
+
+
+def fix_extents(real, models):
+    """Copies of the trained networks whose inputs have the extents of dims.txt; what has others left is not taken."""
+    chosen = dict(line.split(": ", 1) for line in (real / "dims.txt").read_text().splitlines() if line[:1] != "#")
+    for path in sorted(real.glob("*/model.onnx")):
+        model, target = onnx.load(path), models / f"real_{path.parent.name}.onnx"
+        extents = dict(word.split("=") for word in chosen.get(path.parent.name, "").split() if ".." not in word)
+        fixed = [d for value in (*model.graph.input, *model.graph.output) for d in value.type.tensor_type.shape.dim]
+        for extent in fixed:
+            if extents.get(extent.dim_param):
+                extent.dim_value = int(extents[extent.dim_param])
+        inputs = [d for value in model.graph.input for d in value.type.tensor_type.shape.dim]
+        if all(d.dim_value for d in inputs) and not target.exists():
+            onnx.save(model, target)
+
+
+def distance(network, cc):
+    """The largest difference from ONNX Runtime, in parts of the largest result; infinite where a result is missing or no number."""
+    model, inputs = onnx.load(network.model), network.inputs()
+    program, count, most = network.folder / "host", len(inputs) // programs.SETS, 0.0
+    programs.run_quietly([*cc.split(), "-O2", "-march=native", "main.c", "model.c", "-o", program, "-lm", "-pthread"], network.folder)
+    oracle = library.open_onnxruntime(library.import_onnxruntime(), network.model, 1, config={exact.EXACT: "1"})
+    for s, feeds in enumerate(library.read_sets(model, programs.SETS, inputs)):
+        subprocess.run([program, *inputs[s * count:(s + 1) * count], "-o", network.folder / "out"], check=True, stdout=subprocess.DEVNULL)
+        for i, wanted in enumerate(oracle(feeds)):
+            most = max(most, apart(np.fromfile(network.folder / "out" / f"{i}.bin", wanted.dtype), np.ravel(wanted)))
+    return most
+
+
+def apart(found, wanted):
+    found, wanted = found.astype(np.float64), wanted.astype(np.float64)
+    if found.size != wanted.size or not np.isfinite(found).all():
+        return float("inf")
+    return float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-30))
+
+
+def longest_steps(network, cc, flags, cpus, peak):
+    """The steps that take longest: words, share of the whole, share of the peak."""
+    running = programs.Running([network.build(cc, flags, steps=programs.BUSY), programs.SETS, *network.inputs()], cpus)
+    running.run(PROFILED)
+    times, calls = running.steps()
+    running.end()
+    text, found = network.source.read_text(), []
+    bodies = dict(kernels.FUNCTION.findall(text))
+    for step, function, words in kernels.STEP.findall(text):
+        products, nanoseconds = kernels.multiplications(bodies[function])[1] * calls[int(step)], times[int(step)]
+        found.append((words, nanoseconds / sum(times), 2.0 * products / nanoseconds / peak if nanoseconds else 0.0))
+    return sorted(found, key=lambda row: -row[1])[:STEPS]
+
+
+def measure(args, name):
+    """None: nobody else takes the network. A wrong result ends the run."""
+    network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc)
+    away = distance(network, args.cc)
+    if away > LARGEST["int8" in name]:
+        raise SystemExit(f"{name}: results differ from ONNX Runtime's by {away:.2g} of the largest")
+    result = bench.measure_row(args, name)
+    if result:
+        result["ours"]["distance"] = away
+        if args.threads == 1 and report.ratios(result)[2] > 1.0:
+            result["ours"]["steps"] = longest_steps(network, args.cc, args.flags, args.cpus, args.peak)
+    return result
+
+
+def table(part):
+    lines = ["| network | ours, ms | ONNX Runtime | OpenVINO | ours / best | distance |", "|---|---|---|---|---|---|"]
+    for name, result in sorted(part.items()):
+        times = " | ".join(report.cell(result, e, "busy") for e in ("ours", *bench.peers.RUNTIMES))
+        lines.append(f"| {name} | {times} | {report.ratios(result)[2]:.2f} | {result['ours']['distance']:.1g} |")
+    return [*lines, f"| geometric mean of {len(part)} | | | | {report.means(part.values())[2]:.3f} | |", ""]
+
+
+def page(results, rounds, flags):
+    lines = [HEAD.format(rounds=rounds, load=os.getloadavg()[1], machine=report.processor(), versions=report.versions(), flags=flags,
+                         sets=programs.SETS)]
+    for key, part in sorted(results.items()):
+        lines += [f"## {key} thread{'' if key == '1' else 's'}", "", *table(part)]
+    rows = [f"| {name} | {words} | {100 * share:.0f} % | {f'{100 * peak:.0f} %' if peak else '-'} |"
+            for name, result in sorted(results.get("1", {}).items()) for words, share, peak in result["ours"].get("steps", ())]
+    return "\n".join(lines + ([LOSERS + "\n".join(rows)] if rows else [])).rstrip() + "\n"
+
+
+def main():
+    parser = bench.arguments()
+    parser.description = __doc__
+    parser.set_defaults(peers=" ".join(bench.peers.RUNTIMES))
+    parser.add_argument("--real", default="", help="folder of trained networks")
+    parser.add_argument("--peak", required=True, help="the program of peak.c")
+    args = bench.parse(parser)
+    args.peak = float(subprocess.run([Path(args.peak).resolve()], stdout=subprocess.PIPE, text=True, check=True).stdout)
+    if args.real and (Path(args.real) / "dims.txt").exists():
+        fix_extents(Path(args.real), Path(args.models))
+    args.networks = args.networks or " ".join(sorted(p.stem for p in Path(args.models).glob("*.onnx")))
+    document, args.document = args.document, ""
+    part = bench.renew(args, str(args.threads), lambda name: measure(args, name))
+    if document:
+        Path(document).write_text(page(json.loads((args.folder / "results.json").read_text()), args.rounds, args.flags))
+    print(f"geometric mean of ours / best of the others by processor time: {report.means(part.values())[2]:.3f}")
+
+
+if __name__ == "__main__":
+    main()
