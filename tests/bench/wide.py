@@ -24,7 +24,7 @@ STEPS, PROFILED = 3, 10  # steps named of a network that loses, runs that they a
 HEAD = """# Other networks
 
 Written by `make bench-wide`; do not edit. Networks of `models/export_wide.py` with seeded weights and trained ones
-(`real_`) with fixed extents; batch 1 where nothing else is said.
+(`real_`) with fixed extents; batch 1 where nothing else is said. The tables hold the networks timed so far, not all that there are.
 One process for each engine, pinned, taking turns on inputs that rotate, {rounds} rounds. Times are minima of processor time,
 since other programs used the machine: {load:.0f} wanted a core when this was written.
 
