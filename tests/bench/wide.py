@@ -18,7 +18,7 @@ import onnx
 import programs
 import report
 
-LARGEST = {False: 1e-3, True: 0.1}  # distance allowed, in parts of the largest result: of floats, of bytes
+LARGEST = 1e-3  # distance allowed, in parts of the largest result
 STEPS, PROFILED = 3, 10  # steps named of a network that loses, runs that they are timed in
 
 HEAD = """# Other networks
@@ -96,7 +96,7 @@ def measure(args, name):
     """None: nobody else takes the network. A wrong result ends the run."""
     network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc)
     away = distance(network, args.cc)
-    if away > LARGEST["int8" in name]:
+    if away > LARGEST:
         raise SystemExit(f"{name}: results differ from ONNX Runtime's by {away:.2g} of the largest")
     result = bench.measure_row(args, name)
     if result:
