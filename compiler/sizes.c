@@ -16,7 +16,7 @@ static int read_whole(Compilation *c)
     if (infer_inputs(&infer, c->model->main) < 0)
         return -1;
     for (int i = 0; i < c->model->nbound; i++)
-        if (c->model->bound[i].nsize && !listed_is_used(c->model, i))
+        if (c->model->bound[i].nsize && !listed_is_used(c->model, &c->model->bound[i]))
             return diag_usage(c->diag, "--dim=%s: a list of sizes is for an extent of an input, and none has this name",
                               c->model->bound[i].name);
     return 0;

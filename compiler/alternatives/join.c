@@ -96,9 +96,9 @@ static Extent joined_extent(const Joining *j, const Extent *by_variant)
 
     for (int k = 0; k < j->whole->nlisted; k++) {
         const ListedExtent *listed = &j->whole->listed[k];
-        int                 index = (int)(listed->bound - j->whole->bound), i = 0;
+        int                 i = 0;
 
-        while (i < j->count && extent_is(by_variant[i], listed_size(j->whole->bound, index, i)))
+        while (i < j->count && extent_is(by_variant[i], listed_size(j->whole->bound, listed->bound, i)))
             i++;
         if (i == j->count)
             return (Extent){listed->bound->hi, listed->expr};

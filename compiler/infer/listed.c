@@ -15,11 +15,11 @@ int64_t listed_combinations(const DimBound *bound, int nbound)
     return count < INT32_MAX ? count : INT32_MAX;
 }
 
-int64_t listed_size(const DimBound *bound, int index, int combination)
+int64_t listed_size(const DimBound *bound, const DimBound *of, int combination)
 {
-    for (int i = 0; i < index; i++)
-        combination /= bound[i].nsize ? bound[i].nsize : 1;
-    return bound[index].size[combination % bound[index].nsize];
+    for (; bound < of; bound++)
+        combination /= bound->nsize ? bound->nsize : 1;
+    return of->size[combination % of->nsize];
 }
 
 DimBound *listed_pin(Arena *arena, const DimBound *bound, int nbound, int combination)
@@ -29,7 +29,7 @@ DimBound *listed_pin(Arena *arena, const DimBound *bound, int nbound, int combin
     for (int i = 0; i < nbound; i++) {
         pinned[i] = bound[i];
         if (bound[i].nsize)
-            pinned[i].lo = pinned[i].hi = listed_size(bound, i, combination);
+            pinned[i].lo = pinned[i].hi = listed_size(bound, &bound[i], combination);
         pinned[i].size = NULL;
         pinned[i].nsize = 0;
     }
@@ -38,7 +38,7 @@ DimBound *listed_pin(Arena *arena, const DimBound *bound, int nbound, int combin
 
 static int64_t size_of(const Model *whole, int listed, int combination)
 {
-    return listed_size(whole->bound, (int)(whole->listed[listed].bound - whole->bound), combination);
+    return listed_size(whole->bound, whole->listed[listed].bound, combination);
 }
 
 void listed_inputs(const Model *whole, Model *model, int combination)
@@ -90,10 +90,10 @@ const DimBound *listed_bound(const Model *whole, int expr)
     return NULL;
 }
 
-bool listed_is_used(const Model *whole, int index)
+bool listed_is_used(const Model *whole, const DimBound *bound)
 {
     for (int k = 0; k < whole->nlisted; k++)
-        if (whole->listed[k].bound == &whole->bound[index])
+        if (whole->listed[k].bound == bound)
             return true;
     return false;
 }

@@ -8,8 +8,8 @@
 /* Combinations of listed sizes; 1: no list. Saturates. */
 int64_t listed_combinations(const DimBound *bound, int nbound);
 
-/* The size that bound `index` of the list has in a combination, counted from 0. */
-int64_t listed_size(const DimBound *bound, int index, int combination);
+/* The size that `of`, one of the bounds from `bound` on, has in a combination, counted from 0. */
+int64_t listed_size(const DimBound *bound, const DimBound *of, int combination);
 
 /* The bounds with the sizes of one combination in place of lists. */
 DimBound *listed_pin(Arena *arena, const DimBound *bound, int nbound, int combination);
@@ -24,8 +24,8 @@ Extent listed_condition(Model *whole, int combination);
 /* "H=224 W=320" */
 const char *listed_label(const Model *whole, int combination);
 
-/* Whether some input has the extents that bound `index` lists. */
-bool listed_is_used(const Model *whole, int index);
+/* Whether some input has the extents that a bound of the model lists. */
+bool listed_is_used(const Model *whole, const DimBound *bound);
 
 /* The sizes of the extent; NULL: it is not listed. */
 const DimBound *listed_bound(const Model *whole, int expr);

@@ -333,7 +333,7 @@ static void put_extent(const Model *model, Json *json, const char *key, Extent e
     json_list(json, key);
     for (int i = 0; i < count; i++)
         if (listed)
-            json_int(json, NULL, listed_size(model->bound, (int)(listed - model->bound), i));
+            json_int(json, NULL, listed_size(model->bound, listed, i));
         else
             json_int(json, NULL, i % 2 ? extent.max : extent_min(model, extent));
     json_close(json, ']');
