@@ -157,8 +157,9 @@ typedef struct StatePair {
     int output, input; /* positions among the model's outputs and inputs */
 } StatePair;
 
-/* A value that is never stored, and one of which the program has copies in its place: see alternatives/join.h. */
-enum { HOME_NOWHERE = -1, HOME_OF_NOTHING = -2 };
+/* The home of a value that no step of a joined program knows, since each branch has a value of its own in its place:
+ * see alternatives/join.h. */
+enum { HOME_OF_NOTHING = -2 };
 
 typedef struct Program {
     Model   *model;
@@ -189,7 +190,8 @@ typedef struct Program {
     int        nslot;       /* int64_t entries of `dims` */
     int       *slot;        /* by Model.expr index: its entry in `dims`, or -1 */
     int        nslot_of;    /* entries of slot[] */
-    int       *home;        /* by Value.id: the buffer that holds it, as a whole or as a view; HOME_* */
+    int       *home;        /* by Value.id: the buffer that holds it, as a whole or as a view; -1: it is never
+                             * stored; HOME_OF_NOTHING */
     int        nhome;       /* entries of home[] */
 } Program;
 
