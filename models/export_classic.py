@@ -263,19 +263,20 @@ def export(name, path):
         print(f"{path}: {os.path.getsize(path)} bytes")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def command(description, networks, export):
+    """The command line of an exporter: export(name, path) for each name that is asked for, or for all networks."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("folder", nargs="?")
     parser.add_argument("names", nargs="*", metavar="NAME")
     arguments = parser.parse_args()
     if arguments.list:
-        print("\n".join(NETWORKS))
+        print("\n".join(networks))
         return
     os.makedirs(arguments.folder, exist_ok=True)
-    for name in arguments.names or NETWORKS:
+    for name in arguments.names or networks:
         export(name, os.path.join(arguments.folder, name + ".onnx"))
 
 
 if __name__ == "__main__":
-    main()
+    command(__doc__.splitlines()[0], NETWORKS, export)

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 """Exports networks that differ from the classic ones, with seeded weights: export_wide.py FOLDER NAME... (see export_classic.py)"""
 
-import argparse
 import os
 import zlib
 
@@ -69,19 +68,5 @@ def export(name, path):
     print(f"{path}: {os.path.getsize(path)} bytes")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--list", action="store_true", help="print the names and stop")
-    parser.add_argument("folder", nargs="?")
-    parser.add_argument("names", nargs="*", metavar="NAME")
-    arguments = parser.parse_args()
-    if arguments.list:
-        print("\n".join(NETWORKS))
-        return
-    os.makedirs(arguments.folder, exist_ok=True)
-    for name in arguments.names or NETWORKS:
-        export(name, os.path.join(arguments.folder, name + ".onnx"))
-
-
 if __name__ == "__main__":
-    main()
+    export_classic.command(__doc__, NETWORKS, export)

@@ -11,10 +11,16 @@ import programs
 EXACT = "session.x64quantprecision"
 
 
+def build_host(network, cc):
+    """The network's host program, whose path it returns."""
+    program = network.folder / "host"
+    programs.run_quietly([*cc.split(), "-O2", "-march=native", "main.c", "model.c", "-o", program, "-lm", "-pthread"], network.folder)
+    return program
+
+
 def ours(network, cc, inputs):
     """Results of the host program, one array for each set of inputs."""
-    program, results = network.folder / "host", []
-    programs.run_quietly([*cc.split(), "-O2", "-march=native", "main.c", "model.c", "-o", program, "-lm"], network.folder)
+    program, results = build_host(network, cc), []
     for path in inputs:
         subprocess.run([program, path, "-o", network.folder / "out"], check=True, stdout=subprocess.DEVNULL)
         results.append(np.fromfile(network.folder / "out" / "0.bin", np.float32))

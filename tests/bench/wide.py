@@ -61,8 +61,7 @@ def fix_extents(real, models):
 def distance(network, cc):
     """The largest difference from ONNX Runtime, in parts of the largest result; infinite where a result is missing or no number."""
     model, inputs = onnx.load(network.model), network.inputs()
-    program, count, most = network.folder / "host", len(inputs) // programs.SETS, 0.0
-    programs.run_quietly([*cc.split(), "-O2", "-march=native", "main.c", "model.c", "-o", program, "-lm", "-pthread"], network.folder)
+    program, count, most = exact.build_host(network, cc), len(inputs) // programs.SETS, 0.0
     oracle = library.open_onnxruntime(library.import_onnxruntime(), network.model, 1, config={exact.EXACT: "1"})
     for s, feeds in enumerate(library.read_sets(model, programs.SETS, inputs)):
         subprocess.run([program, *inputs[s * count:(s + 1) * count], "-o", network.folder / "out"], check=True, stdout=subprocess.DEVNULL)
