@@ -926,39 +926,21 @@ def bound_too_large():
     return unbounded_extent()
 
 
-@asked("--dim=n=3|3")
-def sizes_twice():
-    return unbounded_extent()
+def sizes(what, *arguments):
+    """A case of lists of sizes, named sizes_WHAT."""
+    def make():
+        return unbounded_extent()
+    make.__name__ = "sizes_" + what
+    asked(*arguments)(make)
 
 
-@asked("--dim=n=3|")
-def sizes_missing():
-    return unbounded_extent()
-
-
-@asked("--dim=n=3|few")
-def sizes_no_number():
-    return unbounded_extent()
-
-
-@asked("--dim=n=" + "|".join(map(str, range(1, 18))))
-def sizes_too_many():
-    return unbounded_extent()
-
-
-@asked("--dim=n=3|4", "--dim=y:0=6|8")
-def sizes_of_no_input():
-    return unbounded_extent()
-
-
-@asked("--dim=n=3|4", "--weights=swap")
-def sizes_with_loads():
-    return unbounded_extent()
-
-
-@asked("--dim=n=3|4", "--target=cuda")
-def sizes_on_a_device():
-    return unbounded_extent()
+sizes("twice", "--dim=n=3|3")
+sizes("missing", "--dim=n=3|")
+sizes("no_number", "--dim=n=3|few")
+sizes("too_many", "--dim=n=" + "|".join(map(str, range(1, 18))))
+sizes("of_no_input", "--dim=n=3|4", "--dim=y:0=6|8")
+sizes("with_loads", "--dim=n=3|4", "--weights=swap")
+sizes("on_a_device", "--dim=n=3|4", "--target=cuda")
 
 
 @asked("--state=y:x")
