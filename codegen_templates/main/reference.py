@@ -1,5 +1,6 @@
 # reference.py - what ONNX Runtime makes of random inputs, as stored test sets: test_data_set_0 with every run-time extent at
-# its largest, test_data_set_1 at its smallest where that differs, or one for each combination of the sizes that --dim lists. With SETS: of the inputs stored in that folder.
+# its largest, test_data_set_1 at its smallest where that differs, or one for each combination of the sizes that --dim lists.
+# With SETS: of the inputs stored in that folder.
 # Usage: python3 reference.py MODEL.onnx [SETS]
 # ports.json beside it holds the names of the inputs, what to draw for them, and the names of the values to store; of these
 # the ones that no node makes are left out. Ends with status 3, and the names of modules that are missing.

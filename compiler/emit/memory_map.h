@@ -58,7 +58,7 @@ typedef struct MapBox {
     double x, y, width, height;
 } MapBox;
 
-/* Where the map shows bytes of a buffer during steps. */
+/* The rectangle that shows the bytes of a span of a buffer over the steps in which they live. */
 MapBox map_box(const MapDrawing *map, const Buffer *buffer, const Span *span);
 
 #endif

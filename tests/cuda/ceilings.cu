@@ -42,7 +42,7 @@ static OCC_KERNEL void ceiling_nothing(float *y)
     (void)y;
 }
 
-/* What is measured: device memory a and b and pinned memory p, of `bytes` each. */
+/* The stream, the graph and the memory that are measured: a and b of the device, p pinned, `bytes` bytes each. */
 struct Bench {
     cudaStream_t    stream;
     cudaGraphExec_t graph;
