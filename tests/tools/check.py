@@ -41,13 +41,17 @@ def count(text, status):
 def run(goal, logs):
     """One goal and its lines for the reader: its sum, what it skipped, the end of what failed."""
     start = time.time()
-    done = subprocess.run(["make", "--no-print-directory", f"JOBS={JOBS}", *goal.split("+")], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")
+    with subprocess.Popen(["make", "--no-print-directory", f"JOBS={JOBS}", *goal.split("+")], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace") as make:
+        text = make.stdout.read()
+        _, status, used = os.wait4(make.pid, 0)
+        make.returncode = os.waitstatus_to_exitcode(status)
     name = goal.split("+")[0]
-    (logs / f"{name}.log").write_text(done.stdout)
-    result = count(done.stdout, done.returncode)
-    lines = [f"{name:<16} {result[0]:6} passed {result[1]:4} failed {result[2]:4} skipped {time.time() - start:7.0f} s"]
-    printed = done.stdout.splitlines()
+    (logs / f"{name}.log").write_text(text)
+    result = count(text, make.returncode)
+    lines = [f"{name:<18} {result[0]:6} passed {result[1]:4} failed {result[2]:4} skipped {time.time() - start:7.0f} s, "
+             f"{used.ru_utime + used.ru_stime:.0f} s of processors"]
+    printed = text.splitlines()
     if result[2]:
         lines += ["    " + line[:160] for line in printed if "skip" in line.lower()]
     if result[1]:

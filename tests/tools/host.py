@@ -19,6 +19,7 @@ import numpy as np
 
 import cases
 import dims
+import objects
 import tensors
 
 # refused: exit 3, says why. invalid: exit 1, 2 or 4 on a good model. crash: exit 70, a signal, no exit at all.
@@ -120,37 +121,49 @@ def build_program(tools, folder):
     elif tools.device:
         compiler += ["-isystem", os.path.abspath("runtime/emulation")]
     for source in sources:
-        run_compiler(folder, [*compiler, "-c", source], tools.build_limit)
-    objects = [os.path.splitext(source)[0] + ".o" for source in sources]
+        compile_source(tools, folder, compiler, source)
+    made = [os.path.splitext(source)[0] + ".o" for source in sources]
     if tools.nvcc:
-        build_for_device(tools, folder, compiler, objects)
+        build_for_device(tools, folder, compiler, made)
     elif tools.device:
-        build_emulated(tools, folder, compiler, objects)
+        build_emulated(tools, folder, compiler, made)
     else:
-        run_compiler(folder, [*compiler, "-O0", "-o", "model", "main.c", *objects, "-lm"], tools.build_limit)
+        compile_source(tools, folder, [*compiler, "-O0"], "main.c")
+        run_compiler(folder, [*compiler, "-o", "model", "main.o", *made, "-lm"], tools.build_limit)
 
 
-def build_for_device(tools, folder, compiler, objects):
+def compile_source(tools, folder, compiler, source):
+    """An object from one of the files; of C that includes nothing from elsewhere, perhaps one that a test made before."""
+    def run(command):
+        run_compiler(folder, command, tools.build_limit)
+
+    if tools.device or tools.nvcc or not source.endswith(".c"):
+        run([*compiler, "-c", source])
+    else:
+        objects.compile_once(os.path.join(os.path.dirname(os.path.abspath(tools.occamyc)), "objects"), folder, compiler, source, run)
+
+
+def build_for_device(tools, folder, compiler, made):
     """The device's code by nvcc, as docs/cuda.md says."""
     nvcc = shlex.split(tools.nvcc)
     if os.path.exists(os.path.join(folder, "model.cu")):
         run_compiler(folder, [*nvcc, "-O3", "-fmad=false", "-Werror", "all-warnings", "-c", "model.cu", "-o", "model_cu.o"], tools.build_limit)
-        objects = [*objects, "model_cu.o"]
+        made = [*made, "model_cu.o"]
     run_compiler(folder, [*compiler, "-O0", "-c", "main.c"], tools.build_limit)
-    run_compiler(folder, [*nvcc, "-o", "model", "main.o", *objects, "-lm"], tools.build_limit)
+    run_compiler(folder, [*nvcc, "-o", "model", "main.o", *made, "-lm"], tools.build_limit)
 
 
 EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", "-Wall", "-Wextra", "-Werror"]
 
 
-def build_emulated(tools, folder, compiler, objects):
+def build_emulated(tools, folder, compiler, made):
     """The device's code as C++ for the processor, linked with the fake runtime of runtime/emulation, `tools.device`."""
     include = os.path.abspath("runtime/emulation")
     if os.path.exists(os.path.join(folder, "model.cu")):
         run_compiler(folder, ["g++", *EMULATED, "-I" + include, "-x", "c++", "-c", "model.cu", "-o", "model_cu.o"], tools.build_limit)
-        objects = [*objects, "model_cu.o"]
+        made = [*made, "model_cu.o"]
     run_compiler(folder, [*compiler, "-O0", "-c", "main.c"], tools.build_limit)
-    run_compiler(folder, ["g++", "-o", "model", "main.o", *objects, tools.device, "-lm", "-lpthread"], tools.build_limit)
+    run_compiler(folder, ["g++", "-o", "model", "main.o", *made, tools.device, "-lm", "-lpthread"], tools.build_limit)
 
 
 def write_map(folder, stem, kind, value):

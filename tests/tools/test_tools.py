@@ -22,6 +22,7 @@ import compare
 import dims
 import host
 import networks
+import objects
 import pages
 import run_case
 import sweep
@@ -36,6 +37,42 @@ def round_trip(value, kind):
         file.write(tensors.value_proto(value, kind, "x").SerializeToString())
         file.flush()
         return tensors.read_value(file.name, kind)
+
+
+class Objects(unittest.TestCase):
+    def test_equal_text_is_compiled_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = []
+
+            def build(flag="-O1", banner="a", header="1", text="n"):
+                for name, content in (("m.c", f'/* {banner} */\n#include "m.h"\nint {text} = N;\n'), ("m.h", f"/* {banner} */\n#define N {header}\n")):
+                    with open(os.path.join(folder, name), "w") as file:
+                        file.write(content)
+                objects.compile_once(os.path.join(folder, "kept"), folder, ["cc", flag], "m.c", run)
+                with open(os.path.join(folder, "m.o"), "rb") as file:
+                    return file.read()
+
+            def run(command):
+                made.append(command)
+                host.run_compiler(folder, command, 60)
+
+            first = build()
+            self.assertEqual(build(banner="of another model"), first)
+            self.assertEqual(made, [["cc", "-O1", "-c", "m.c"]])
+            for count, other in enumerate(({"flag": "-O2"}, {"header": "2"}, {"text": "k"}), 2):
+                build(**other)
+                self.assertEqual(len(made), count)
+            self.assertEqual(build(), first)
+            self.assertEqual(len(made), 4)
+
+    def test_what_does_not_compile_is_not_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "m.c"), "w") as file:
+                file.write("int\n")
+            for _ in range(2):
+                with self.assertRaises(host.Failure):
+                    objects.compile_once(os.path.join(folder, "kept"), folder, ["cc"], "m.c", lambda command: host.run_compiler(folder, command, 60))
+            self.assertEqual(sorted(os.listdir(folder)), ["command.txt", "m.c"])
 
 
 class Encoding(unittest.TestCase):

@@ -1,0 +1,44 @@
+"""Object files by text: the same C file, compiled by the same command, is compiled once.
+
+Tests build many programs that are equal in part: two planners often find the same plan, and models with the same inputs and outputs have
+the same host program. An object is kept under the digest of the compiler's version, the command, the file and the headers in its
+folder. The first comment of a file, which names the model and the options, is no part of that.
+"""
+
+import functools
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+BANNER = re.compile(rb"\A/\*.*?\*/", re.S)
+
+
+@functools.lru_cache(maxsize=None)
+def version_of(compiler):
+    return subprocess.run([compiler, "--version"], capture_output=True).stdout
+
+
+def digest_of(folder, command, source):
+    digest = hashlib.sha256(version_of(command[0]) + b"\0".join(word.encode() for word in command))
+    for name in [source, *sorted(name for name in os.listdir(folder) if name.endswith(".h"))]:
+        with open(os.path.join(folder, name), "rb") as file:
+            digest.update(name.encode() + b"\0" + BANNER.sub(b"", file.read(), count=1) + b"\0")
+    return digest.hexdigest()
+
+
+def compile_once(store, folder, command, source, run):
+    """`source` in `folder` becomes an object there: a copy of the one in the folder `store`, or what run(command) makes."""
+    made = os.path.join(folder, os.path.splitext(source)[0] + ".o")
+    kept = os.path.join(store, digest_of(folder, command, source) + ".o")
+    if os.path.exists(kept):
+        shutil.copyfile(kept, made)
+        return
+    run([*command, "-c", source])
+    os.makedirs(store, exist_ok=True)
+    handle, whole = tempfile.mkstemp(dir=store)
+    os.close(handle)
+    shutil.copyfile(made, whole)
+    os.replace(whole, kept)                                     # other tests look for it at the same time
