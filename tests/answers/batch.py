@@ -16,6 +16,7 @@ from onnx import numpy_helper
 import cases    # noqa: E402
 import dims     # noqa: E402
 import host     # noqa: E402
+import host_parts  # noqa: E402
 import kernel_cover  # noqa: E402
 import tensors  # noqa: E402
 
@@ -160,16 +161,16 @@ def split_host(folder, name):
     path = os.path.join(folder, name + "_main.c")
     with open(path) as file:
         text = file.read()
-    tables, mark, code = text.partition("/* host_memory.h - ")
-    if "pool.h" in tables or "#define HOST_SWAP" in tables:
+    parts = host_parts.split(text, f"{name}.h")
+    if not parts:
         text = text.replace("\nint main(", f"\nint main_{name}(int, char **);\nint main_{name}(") + f"const void *const model_{name} = 0;\n"
         open(os.path.join(folder, name + ".threads"), "w").close()
     else:
+        types, tables, code = parts
         shared = os.path.join(folder, "host.c")
         if not os.path.exists(shared):
-            types = tables.partition(f'#include "{name}.h"')[0].replace("static const HostModel host_model;", "")
             with open(shared, "w") as file:
-                file.write(types + "static const HostModel *host_current;\n#define host_model (*host_current)\n" + mark +
+                file.write(types + "static const HostModel *host_current;\n#define host_model (*host_current)\n" +
                            code.replace("\nint main(", "\nint host_main(") +
                            "int host_run(const void *model, int argc, char **argv)\n{\n    host_current = model;\n    return host_main(argc, argv);\n}\n")
         text = tables + f"const void *const model_{name} = &host_model;\n"

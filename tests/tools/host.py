@@ -19,6 +19,7 @@ import numpy as np
 
 import cases
 import dims
+import host_parts
 import objects
 import tensors
 
@@ -128,8 +129,8 @@ def build_program(tools, folder):
     elif tools.device:
         build_emulated(tools, folder, compiler, made)
     else:
-        compile_source(tools, folder, [*compiler, "-O0"], "main.c")
-        run_compiler(folder, [*compiler, "-o", "model", "main.o", *made, "-lm"], tools.build_limit)
+        made += build_host(tools, folder, [*compiler, "-O0"])
+        run_compiler(folder, [*compiler, "-o", "model", *made, "-lm"], tools.build_limit)
 
 
 def compile_source(tools, folder, compiler, source):
@@ -141,6 +142,16 @@ def compile_source(tools, folder, compiler, source):
         run([*compiler, "-c", source])
     else:
         objects.compile_once(os.path.join(os.path.dirname(os.path.abspath(tools.occamyc)), "objects"), folder, compiler, source, run)
+
+
+def build_host(tools, folder, compiler):
+    """The objects of main.c."""
+    sources = ["main_tables.c", "main_code.c"]
+    if "OCC_PROFILE" in tools.cflags or not host_parts.write_two_files(*(os.path.join(folder, name) for name in ["main.c", *sources])):
+        sources = ["main.c"]
+    for source in sources:
+        compile_source(tools, folder, compiler, source)
+    return [os.path.splitext(source)[0] + ".o" for source in sources]
 
 
 def build_for_device(tools, folder, compiler, made):

@@ -1,0 +1,30 @@
+"""Parts of the host program that occamyc writes: what it says of this model, and code that is the same for all of them.
+
+Tests compile thousands of host programs. Of each only its tables are compiled then (host_parts.split); the code is compiled once.
+"""
+
+MODEL = "static const HostModel host_model"
+CODE = "/* host_memory.h - "                                   # the first file of what is the same
+
+
+def split(text, header):
+    """(types, tables, code) of the text of a main.c whose model's header is named; tables begin with the types. None for a program
+    with threads or a loader, whose code is its own."""
+    tables, mark, code = text.partition(CODE)
+    if "pool.h" in tables or "#define HOST_SWAP" in tables or not mark:
+        return None
+    types = tables.partition(f'#include "{header}"')[0].replace(f"{MODEL};\n", "")
+    return types, tables, mark + code
+
+
+def write_two_files(main, tables, code):
+    """Of the host program at the path `main`, which includes model.h, two files that are one program; false where it cannot be parted."""
+    with open(main) as file:
+        parts = split(file.read(), "model.h")
+    if not parts:
+        return False
+    with open(tables, "w") as file:
+        file.write(parts[1].replace(f"{MODEL};", "extern const HostModel host_model;").replace(MODEL, "const HostModel host_model"))
+    with open(code, "w") as file:
+        file.write(f"{parts[0]}extern const HostModel host_model;\n{parts[2]}")
+    return True
