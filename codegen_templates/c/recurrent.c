@@ -121,15 +121,15 @@ OCC_HOT void occ_recur_rest(float *y, int64_t length, int64_t time, int64_t ystr
             y[t * ystride + j] = 0.0f;
 }
 
-/* The sizes of an LSTM: time steps, batch, hidden units; strides of y between steps and between members (yt, yb), of
- * the states between members (sb), of xg between steps and between members (gt, gb), all in elements. */
+/* The sizes of an LSTM: time steps, batch, hidden units; strides of y between steps and between members (yt, yb), of h
+ * and of c between members (sb, cb), of xg between steps and between members (gt, gb), all in elements. */
 typedef struct occ_lstm_form {
-    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, coupled;
+    int64_t time, batch, hidden, yt, yb, sb, cb, gt, gb, reverse, coupled;
 } occ_lstm_form;
 
 /* lstm - gates in the order i, o, f, c.
  *   y [time][batch][hidden] with strides yt, yb, or NULL
- *   h, c: the state [batch][hidden] with row stride sb; the initial state on entry, the final one on return
+ *   h, c: the state [batch][hidden] with row strides sb, cb; the initial state on entry, the final one on return
  *   xg [time][batch][4 hidden] with strides gt, gb: the input's part with all biases; the state's is added in place
  *   r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL
  *   kind [3], table_act [3][2]: activations f, g, h; limit > 0: clip; coupled: the forget gate is 1 - i
@@ -139,9 +139,10 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
                             const double *table_act, float limit)
 {
     const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
-    const int64_t sb = form->sb, gt = form->gt, gb = form->gb, reverse = form->reverse, coupled = form->coupled;
+    const int64_t sb = form->sb, cb = form->cb, gt = form->gt, gb = form->gb;
+    const int64_t reverse = form->reverse, coupled = form->coupled;
     for (int64_t b = 0; b < batch; b++) {
-        float  *hb = h + b * sb, *cb = c + b * sb;
+        float  *hb = h + b * sb, *cell = c + b * cb;
         int64_t length = lengths ? lengths[b] : time;
 
         if (length < 0 || length > time)
@@ -155,7 +156,7 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
                 int    n = (int)occ_min(OCC_W, hidden - j);
                 occ_vf i = occ_vload(gate + j, n), o = occ_vload(gate + hidden + j, n);
                 occ_vf f = occ_vload(gate + 2 * hidden + j, n), g = occ_vload(gate + 3 * hidden + j, n);
-                occ_vf old = occ_vload(cb + j, n), now;
+                occ_vf old = occ_vload(cell + j, n), now;
 
                 if (peephole) {
                     i = i + occ_vload(peephole + j, n) * old;
@@ -168,7 +169,7 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
                 if (peephole)
                     o = o + occ_vload(peephole + hidden + j, n) * now;
                 o = occ_recur_activate(o, kind[0], table_act, limit);
-                occ_vstore(cb + j, now, n);
+                occ_vstore(cell + j, now, n);
                 occ_vstore(hb + j, o * occ_recur_activate(now, kind[2], table_act + 4, 0.0f), n);
             }
             for (int64_t j = 0; y && j < hidden; j++)

@@ -87,7 +87,7 @@ OCC_HOT void occ_recur_gru(double *h, double *gate, const double *r, const doubl
 
 /* The sizes of a cell of doubles, the strides of its tensors in elements, and its activations. */
 typedef struct occ_recurrence {
-    int64_t           time, batch, input, hidden, gates, yt, yb, sb, xt, xb, reverse, variant;
+    int64_t           time, batch, input, hidden, gates, yt, yb, sb, cb, xt, xb, reverse, variant;
     const occ_extent *kind;
     const double     *table_act;
     double            limit;
@@ -95,7 +95,7 @@ typedef struct occ_recurrence {
 
 /* recur_f64 - one direction of an LSTM (4 gates: i, o, f, c), a GRU (3: z, r, h) or a simple cell (1).
  *   y [time][batch][hidden] with strides yt, yb, or NULL
- *   h, c (of an LSTM): state [batch][hidden] with row stride sb; the initial state on entry, the final one on return
+ *   h, c (of an LSTM): state [batch][hidden] with row strides sb, cb; the initial state on entry, the final on return
  *   gate: scratch [5 hidden]; x [time][batch][input] with strides xt, xb
  *   w [gates][hidden][input]; r [gates][hidden][hidden]; bias [2][gates][hidden] or NULL
  *   peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL
@@ -126,7 +126,7 @@ OCC_INLINE int occ_recur_f64(double *y, double *h, double *c, double *gate, cons
             occ_recur_add(gate, w, x + t * xt + b * xb, bias, rows, input);
             occ_recur_add(gate, r, hb, more, both, hidden);
             if (gates == 4)
-                occ_recur_lstm(hb, c + b * sb, gate, peephole, hidden, variant, kind, table_act, limit);
+                occ_recur_lstm(hb, c + b * form->cb, gate, peephole, hidden, variant, kind, table_act, limit);
             else if (gates == 3)
                 occ_recur_gru(hb, gate, r + both * hidden, more ? more + both : 0, hidden, variant, kind, table_act,
                               limit);

@@ -85,3 +85,35 @@ def large_softplus(kind, scale):
 
 
 RECURRENT += [large_softplus(kind, scale) for kind in (TensorProto.FLOAT, TensorProto.DOUBLE) for scale in (1, 200, 2000)]
+
+
+def states_in_rows(kind, layout=0):
+    """Final states that lie in rows of other lengths, each beside another tensor: the strides of Y_h and Y_c differ."""
+    rng, dtype = np.random.default_rng(5), helper.tensor_dtype_to_np_dtype(kind)
+    given = dict(X=rng.normal(size=(TIME, BATCH, INPUT)), W=rng.normal(size=(1, 4 * HIDDEN, INPUT)), R=rng.normal(size=(1, 4 * HIDDEN, HIDDEN)) * 0.3, B=None,
+                 sequence_lens=None, initial_h=rng.normal(size=(1, BATCH, HIDDEN)), initial_c=rng.normal(size=(1, BATCH, HIDDEN)))
+    beside = {"c_beside": rng.normal(size=(1, BATCH, 3)), "h_beside": rng.normal(size=(1, BATCH, 7))}
+    given = {name: value if value is None else value.astype(np.float32) for name, value in given.items()}
+    beside = {name: value.astype(np.float32) for name, value in beside.items()}
+
+    def extended(number, by_batch):
+        element = helper.tensor_dtype_to_np_dtype(number)
+        turned = {n: np.swapaxes(v, 0, 1) if by_batch and v is not None and n not in ("W", "R") else v for n, v in (given | beside).items()}
+        model, feeds = build("LSTM", number, {n: turned[n] for n in given}, {"W", "R"}, by_batch, {})
+        graph, rows = model.graph, {n: turned[n].astype(element) for n in beside}
+        del graph.output[:]
+        for place, width in (("h", HIDDEN + 7), ("c", HIDDEN + 3)):
+            graph.node.append(helper.make_node("Concat", ["Y_" + place, place + "_beside"], ["row_" + place], axis=2))
+            graph.input.append(helper.make_tensor_value_info(place + "_beside", number, rows[place + "_beside"].shape))
+            graph.output.append(helper.make_tensor_value_info("row_" + place, number, [BATCH, 1, width] if by_batch else [1, BATCH, width]))
+        graph.node[0].output[0] = ""
+        return model, feeds | {n: rows[n] for n in ("h_beside", "c_beside")}
+    in_float, feeds = extended(TensorProto.FLOAT, 0)
+    found = onnxruntime.InferenceSession(in_float.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feeds)
+    model, feeds = extended(kind, layout)
+    wanted = [(np.swapaxes(value, 0, 1) if layout else value).astype(dtype) for value in found]
+    return dict(name=f"lstm_states_in_rows_{np.dtype(dtype).name}{'_by_batch' * layout}", group="LSTM", model=model, inputs=[feeds], atol=1e-6,
+                wanted=lambda inputs: wanted)
+
+
+RECURRENT += [states_in_rows(kind, layout) for kind in (TensorProto.FLOAT, TensorProto.DOUBLE) for layout in (0, 1)]

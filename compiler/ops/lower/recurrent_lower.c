@@ -316,10 +316,10 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
         ARG_IF(gru, hbias, hbias), ARG(lengths, r->lengths), ARG(time, r->time), ARG(batch, r->batch), ARG(hidden, h),
         /* y is [time][directions][batch][hidden] or [batch][time][directions][hidden] */
         ARG(yt, y.buffer < 0 ? none : y.stride[first ? 1 : 0]), ARG(yb, y.buffer < 0 ? none : y.stride[first ? 0 : 2]),
-        ARG(sb, state.stride[first ? 0 : 1]), ARG(gt, first ? row : rows), ARG(gb, first ? rows : row),
-        ARG(reverse, reverse), ARG_IF(lstm, coupled, node_int(r->node, "input_forget", 0)), ARG_IF(gru, before, before),
-        ARGS(kind, r->cell->nactivation, kind), ARGS(table_act, 2 * r->cell->nactivation, table),
-        ARG(limit, node_float(r->node, "clip", 0.0f)));
+        ARG(sb, state.stride[first ? 0 : 1]), ARG_IF(lstm, cb, cell.stride[first ? 0 : 1]), ARG(gt, first ? row : rows),
+        ARG(gb, first ? rows : row), ARG(reverse, reverse), ARG_IF(lstm, coupled, node_int(r->node, "input_forget", 0)),
+        ARG_IF(gru, before, before), ARGS(kind, r->cell->nactivation, kind),
+        ARGS(table_act, 2 * r->cell->nactivation, table), ARG(limit, node_float(r->node, "clip", 0.0f)));
 }
 
 /* One direction in double: one step from the input on, with weights that are not packed. */
@@ -346,8 +346,9 @@ static int wide_direction(Lower *lower, const Recurrent *r, int64_t direction)
                 ARG(time, r->time), ARG(batch, r->batch), ARG(input, r->input), ARG(hidden, h),
                 ARG(gates, r->cell->gates), ARG(yt, y.buffer < 0 ? extent_const(0) : y.stride[r->batch_first ? 1 : 0]),
                 ARG(yb, y.buffer < 0 ? extent_const(0) : y.stride[r->batch_first ? 0 : 2]),
-                ARG(sb, state.stride[r->batch_first ? 0 : 1]), ARG(xt, r->x.stride[time_axis]),
-                ARG(xb, r->x.stride[!time_axis]), ARG(reverse, reverse),
+                ARG(sb, state.stride[r->batch_first ? 0 : 1]),
+                ARG(cb, cell.buffer < 0 ? extent_const(0) : cell.stride[r->batch_first ? 0 : 1]),
+                ARG(xt, r->x.stride[time_axis]), ARG(xb, r->x.stride[!time_axis]), ARG(reverse, reverse),
                 ARG(variant, node_int(r->node, r->cell->has_cell ? "input_forget" : "linear_before_reset", 0)),
                 ARGS(kind, r->cell->nactivation, kind), ARGS(table_act, 2 * r->cell->nactivation, table),
                 ARG(limit, (double)node_float(r->node, "clip", 0.0f)));
