@@ -13,11 +13,15 @@
 OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
                                   int64_t xs0, int64_t xs1)
 {
-    const int     fours = OCC_TURNS_FOURS && sizeof *y == 4 && ys1 == 1 && xs0 == 1;
+#if OCC_TURNS_FOURS
+    const int     fours = sizeof *y == 4 && ys1 == 1 && xs0 == 1;
     const int64_t whole0 = fours ? n0 / 4 * 4 : 0, whole1 = fours ? n1 / 4 * 4 : 0;
     for (int64_t a = 0; a < whole0; a += 4)
         for (int64_t b = 0; b < whole1; b += 4)
             occ_turn_fours((char *)(y + a * ys0 + b), ys0 * 4, (const char *)(x + a + b * xs1), xs1 * 4);
+#else
+    const int64_t whole0 = 0, whole1 = 0;
+#endif
     for (int64_t a = 0; a < n0; a++)
         for (int64_t b = a < whole0 ? whole1 : 0; b < n1; b++)
             y[a * ys0 + b * ys1] = x[a * xs0 + b * xs1];

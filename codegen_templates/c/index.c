@@ -31,9 +31,11 @@ OCC_HOT void occ_gather_row_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index
 {
     int64_t k = 0;
 
-    if (doubles && OCC_TURNS_FOURS && sizeof *y == 4)
+#if OCC_TURNS_FOURS
+    if (doubles && sizeof *y == 4)
         for (; axis - k >= 4; k += 4)
             occ_double_four((char *)(y + 2 * k), (const char *)(x + k));
+#endif
     for (; doubles && k < axis; k++) {
         const TPL_T two[2] = {x[k], x[k]};
 

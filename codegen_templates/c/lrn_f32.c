@@ -113,5 +113,5 @@ OCC_INLINE void occ_lrn_f32(float *y, const float *x, const occ_lrn_axis *form, 
             else
                 occ_lrn_lanes(yi, xi, occ_min(step, kdim[last] - i), sx, sy, &l);
         }
-    } while (occ_walk_next(&to, kdim, ky) && occ_walk_next(&from, kdim, kx));
+    } while (occ_walk_both(&to, ky, &from, kx, kdim));
 }

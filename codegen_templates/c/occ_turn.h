@@ -12,8 +12,8 @@
 #define OCC_TURNS_FOURS 0
 #endif
 
-/* Transposes 4 x 4 elements of four bytes: y[i][k] = x[k][i]. Rows are ystep and xstep bytes apart. */
 #if OCC_TURNS_FOURS
+/* Transposes 4 x 4 elements of four bytes: y[i][k] = x[k][i]. Rows are ystep and xstep bytes apart. */
 OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep)
 {
     typedef uint32_t four __attribute__((vector_size(16)));
@@ -44,21 +44,6 @@ OCC_HOT void occ_double_four(char *y, const char *x)
     a = __builtin_shufflevector(a, a, 0, 0, 1, 1);
     memcpy(y, &a, 16);
     memcpy(y + 16, &b, 16);
-}
-#else
-OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep)
-{
-    for (int i = 0; i < 4; i++)
-        for (int k = 0; k < 4; k++)
-            memcpy(y + i * ystep + 4 * k, x + k * xstep + 4 * i, 4);
-}
-
-OCC_HOT void occ_double_four(char *y, const char *x)
-{
-    char four[16];
-    memcpy(four, x, sizeof four);
-    for (int i = 0; i < 8; i++)
-        memcpy(y + 4 * i, four + i / 2 * 4, 4);
 }
 #endif
 

@@ -22,4 +22,12 @@ OCC_HOT int occ_walk_next(occ_walk *walk, const occ_extent *dim, const occ_exten
     return 0;
 }
 
+/* Moves two walks over the same places, which have strides of their own. Returns 0 after the last one. */
+OCC_HOT int occ_walk_both(occ_walk *a, const occ_extent *astride, occ_walk *b, const occ_extent *bstride,
+                          const occ_extent *dim)
+{
+    occ_walk_next(b, dim, bstride);
+    return occ_walk_next(a, dim, astride);
+}
+
 #endif

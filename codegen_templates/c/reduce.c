@@ -50,5 +50,5 @@ OCC_INLINE void occ_reduce_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *empty, i
                 sum = (TPL_T)(sum / (TPL_T)count);
         }
         y[to.offset] = sum;
-    } while (occ_walk_next(&to, kdim, kystride) && occ_walk_next(&from, kdim, kxstride));
+    } while (occ_walk_both(&to, kystride, &from, kxstride, kdim));
 }

@@ -131,5 +131,5 @@ OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t k
             occ_vstores(y + to.offset + c * kystride[last], kystride[last],
                         occ_reduce_end(sum, top, (float)count, kind), n);
         }
-    } while (occ_walk_next(&to, kdim, kystride) && occ_walk_next(&from, kdim, kxstride));
+    } while (occ_walk_both(&to, kystride, &from, kxstride, kdim));
 }

@@ -141,7 +141,7 @@ OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t 
             else
                 occ_softmax_lanes(yc, xc, (int)occ_min(step, kdim[last] - c), axis, sx, sy, kind);
         }
-    } while (occ_walk_next(&to, kdim, ky) && occ_walk_next(&from, kdim, kx));
+    } while (occ_walk_both(&to, ky, &from, kx, kdim));
 }
 
 /* moments - mean and 1 / sqrt(variance + epsilon) over the reduced axes; kept and reduced axes as in occ_reduce_f32.
@@ -176,5 +176,5 @@ OCC_INLINE void occ_moments_f32(float *mean, float *inverse, const float *x, int
                 occ_vstores(mean + to.offset + c * ky[last], ky[last], m, n);
             occ_vstores(inverse + to.offset + c * ky[last], ky[last], v, n);
         }
-    } while (occ_walk_next(&to, kdim, ky) && occ_walk_next(&from, kdim, kx));
+    } while (occ_walk_both(&to, ky, &from, kx, kdim));
 }
