@@ -201,9 +201,26 @@ def emitted(name, kind):
     return name if kind == "-" else f"{name}_{kind.replace(':', '_')}"
 
 
+class Branches:
+    """How often each branch was taken, the text of its line, and how many models were asked."""
+
+    def __init__(self):
+        self.counts, self.texts, self.models = {}, {}, 0
+
+    def add(self, state):
+        """What a state counted; one of an older tool, which knew lines by their numbers, has nothing of use."""
+        taken = state["seen"].get("taken", {})
+        seen.merge({"all": self.counts}, {"all": taken})
+        self.texts.update(state.get("texts", {}) if taken else {})
+        self.models += state["stats"].get("models", 0) if taken else 0
+        if state["seen"].get("branches"):
+            print(f"answers_page.py: seed {state['seed']}: its branches were counted by line number and are left out", file=sys.stderr)
+
+
 def is_refusal(text):
-    """Whether a line tells valid calls from others; a random model is valid, and tests/own and tests/cli hold the refusals."""
-    return "OCC_E" in text
+    """Whether a line tells valid calls from others, or passes on that one was refused; a random model is valid, and tests/own, tests/cli
+    and tests/queues hold the refusals."""
+    return "OCC_E" in text or bool(re.search(r"\bstatus\b", text))
 
 
 def reachable(branches, texts):
@@ -219,8 +236,8 @@ def missed_lines(branches, texts):
         cells[kernel][0] += count > 0
         cells[kernel][1] += 1
         if not count:
-            lines[kernel][int(line.split(":")[1])] = texts.get(line, "")
-    return [(k.removeprefix("occ_"), a, n, [t for _, t in sorted(lines[k].items())]) for k, (a, n) in sorted(cells.items(), key=lambda i: i[1][0] - i[1][1]) if a < n]
+            lines[kernel][line] = texts.get(line, "")
+    return [(k.removeprefix("occ_"), a, n, sorted(lines[k].values())) for k, (a, n) in sorted(cells.items(), key=lambda i: i[1][0] - i[1][1]) if a < n]
 
 
 def first_words(lines):
@@ -228,21 +245,22 @@ def first_words(lines):
     return shown_lines + (f" and {len(lines) - 3} more" if len(lines) > 3 else "")
 
 
-def write_kernels(branches, texts, compiled):
+def write_kernels(branches, compiled):
     rows = {n: kinds for n, kinds in kernel_rows().items() if n not in RANDOM_KERNELS}
     pairs = {emitted(n, k) for n, kinds in rows.items() for k in kinds}
     made = set(compiled)
     reached = {n for n, kinds in rows.items() if any(emitted(n, k) in made for k in kinds)}
-    counted = reachable(branches, texts)
+    counted = reachable(branches.counts, branches.texts)
     taken = {k for k, n in counted.items() if n}
     text = (f"Rows of kernels.def that were emitted, those of random numbers left out: **{share(reached, set(rows))}**, with their element types **{share(made & pairs, pairs)}**.\n"
             f"Never emitted: {shown(set(rows) - reached) or 'none'}; with types: {shown(pairs - made)}.\n\n"
             f"Branches, in batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512, with literals known and not): **{share(taken, counted)}**\n"
-            "were taken. A branch is counted by function, line and place, over all models and element types: not taken is what no model took\n"
-            "anywhere. Every function of the emitted text that runs is counted, helpers too. Not counted are widths that the processor lacks, as they\n"
-            f"are not built, and {len(branches) - len(counted)} branches never taken on lines that tell valid calls from refused ones (`return OCC_E...`).\n"
+            f"were taken by {branches.models} models. A branch is counted by function, text of the line and place, over all models and element types: not taken\n"
+            "is what no model took anywhere. Every function of the emitted text that runs is counted, helpers too. Not counted are widths that the processor\n"
+            f"lacks, as they are not built, and {len(branches.counts) - len(counted)} branches never taken on lines that tell valid calls from refused ones\n"
+            "(`return OCC_E...`, `if (!status)`).\n"
             "Functions with branches never taken, the first of their lines:\n\n")
-    return text + table(("function", "taken", "branches", "lines"), [(k, a, n, first_words(t)) for k, a, n, t in missed_lines(counted, texts)][:60])
+    return text + table(("function", "taken", "branches", "lines"), [(k, a, n, first_words(t)) for k, a, n, t in missed_lines(counted, branches.texts)][:60])
 
 
 # -- the compiler -----------------------------------------------------------------------------------------------------------
@@ -326,26 +344,25 @@ def main():
     parser.add_argument("--compiler", default="")
     parser.add_argument("states", nargs="*")
     arguments = parser.parse_args()
-    tally, branches, texts = Tally(arguments.tally), {}, {}
+    tally, branches = Tally(arguments.tally), Branches()
     for state in read_states(arguments.states):
         tally.add(state)
-        seen.merge(branches, {"all": state["seen"].get("branches", {})})
-        texts.update(state.get("texts", {}))
+        branches.add(state)
     tally.write()
     pages.write_section(arguments.page, "Random models against ONNX Runtime", write_head(tally))
     pages.write_section(arguments.page, "Element types", write_types(tally.covered(), os.path.abspath(arguments.occamyc)))
     pages.write_section(arguments.page, "Operators and attributes", write_attributes(tally.covered()))
-    write_built(arguments, branches.get("all", {}), texts)
+    write_built(arguments, branches)
 
 
-def write_built(arguments, branches, texts):
+def write_built(arguments, branches):
     """The sections of what only build/ holds: without it, or where it holds less than the page shows, they stay."""
     if not os.path.exists(arguments.compiler):
         return
     text, found = write_compiler(arguments.compiler)
     pages.write_section(arguments.page, "Passes, overlaps and rules of the compiler", text)
-    if sum(n > 0 for n in branches.values()) >= branches_shown(arguments.page):
-        pages.write_section(arguments.page, "Kernels", write_kernels(branches, texts, found["kernels"]))
+    if sum(n > 0 for n in branches.counts.values()) >= branches_shown(arguments.page):
+        pages.write_section(arguments.page, "Kernels", write_kernels(branches, found["kernels"]))
 
 
 if __name__ == "__main__":

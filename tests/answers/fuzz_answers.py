@@ -87,7 +87,7 @@ def try_batch(task):
             stats[f"kind {kind}"] += 1
     branches, texts = batch.run(trials, folder, arguments["occamyc"], build.cc)
     found, coverage = [], seen.Seen()
-    coverage.data["branches"] = branches
+    coverage.data["taken"] = branches
     for trial in trials:
         judge.judge(trial)
         coverage.note(trial)

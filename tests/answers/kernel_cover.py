@@ -1,6 +1,7 @@
 """Which branches of the kernels the built programs took: gcov of the generated code, summed over models and element types.
 
-A key is "KERNEL:LINE:BRANCH": the kernel without its element types, the line counted from the function's first, the branch of it.
+A key is "KERNEL:LINE:BRANCH": the kernel and the line's text without element types, as a checksum and how many lines of that text are before
+it in the function, and the branch of the line. A line's number would not do: what a program does not need is left out of its text.
 The text of a line has that of its consequence behind it, where this is on a line of its own.
 """
 
@@ -9,26 +10,33 @@ import json
 import os
 import re
 import subprocess
+import zlib
 
 FLAG = "--coverage"
 START = re.compile(r"^(?:static |inline |OCC_\w+ |const )*[a-zA-Z_][\w *]*?\b(occ_\w+)\(")
-TYPES = re.compile(r"_(?:f64|f32|f16|bf16|f8e\w+?|f4e2m1|[iu](?:64|32|16|8|4|2)|bool|b1|b2|b4|b8|text|str)(?=_|$)")
+TYPES = re.compile(r"_(?:f64|f32|f16|bf16|f8e\w+?|f4e2m1|[iu](?:64|32|16|8|4|2)|bool|b1|b2|b4|b8|text|str)(?=_|$|\W)")
+WORDS = re.compile(r"\b(?:float|double|u?int\d+_t|occ_text)\b")
 
 
 def functions(path):
     """Per line of a generated file (kernel, line within it, its text), or None between functions."""
-    places, inside = [None], None
+    places, inside, seen = [None], None, {}
     with open(path) as file:
         for text in file:
             start = START.match(text)
             if inside is None and start and not text.rstrip().endswith(";"):
-                inside = [TYPES.sub("", start[1]), 0]
-            places.append((*inside, text.strip()) if inside else None)
-            if inside:
-                inside[1] += 1
-                if text.startswith("}"):
-                    inside = None
+                inside, seen = TYPES.sub("", start[1]), {}
+            places.append((inside, identity(text, seen), text.strip()) if inside else None)
+            if inside and text.startswith("}"):
+                inside = None
     return places
+
+
+def identity(text, seen):
+    """What a line is known by among all programs; seen: how often each text was in the function before."""
+    alike = zlib.crc32(WORDS.sub("T", TYPES.sub("", text.strip())).encode())
+    seen[alike] = seen.get(alike, 0) + 1
+    return f"{alike:08x}.{seen[alike]}"
 
 
 def collect(folder, names):
