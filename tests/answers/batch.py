@@ -19,6 +19,7 @@ import host     # noqa: E402
 import host_parts  # noqa: E402
 import kernel_cover  # noqa: E402
 import tensors  # noqa: E402
+import tuned    # noqa: E402
 
 COMPILE_LIMIT, BUILD_LIMIT = 60, 900
 
@@ -63,6 +64,9 @@ def compile_variant(occamyc, trial, index, folder):
         state = {0: "pass", 3: "refused", 1: "invalid", 2: "invalid", 4: "invalid"}.get(code, "crash")
         return Outcome(state, host.first_error(text) if code else "", command=" ".join([*flags, *variant.options]), said=text)
 
+    path = os.path.join(folder, name + ".tuned")
+    if variant.way and tuned.write(path, trial.model, variant.way):
+        variant.options = [*variant.options, f"--tuned={path}"]
     if index:                                       # the first variant has found the bounds
         return within_budget(trial, variant, call) if variant.budget is not None else call(trial.flags)
     outcome = call(trial.flags)
@@ -100,7 +104,7 @@ def build_all(trials, folder, cc):
     """One object per C file, one program of all. Files that do not build make their variants' outcome cc-fail."""
     programs = [(t, i) for t in trials for i in first_of_each(t, folder)]
     for trial, index in programs:
-        split_host(folder, f"{trial.name}_{index}")
+        split_host(folder, f"{trial.name}_{index}", trial.variants[index].alone)
     if not os.path.exists(os.path.join(folder, "host.c")):         # every program has threads, and so its own
         with open(os.path.join(folder, "host.c"), "w") as file:
             file.write("int host_run(const void *model, int argc, char **argv)\n{\n    return 2;\n}\n")
@@ -155,12 +159,14 @@ def sanitizers(cc):
     return [word for word in cc.split() if word.startswith("-fsanitize=")]
 
 
-def split_host(folder, name):
+def split_host(folder, name, alone):
     """Of a host program only its tables stay; the code, the same for all, goes into host.c. One with threads or a loader is kept whole,
-    with a main() of its own name."""
+    with a main() of its own name; alone: it lends its threads to nobody."""
     path = os.path.join(folder, name + "_main.c")
     with open(path) as file:
         text = file.read()
+    if alone:
+        text = text.replace("occ_pool_for, blocks->pool", "NULL, NULL")
     parts = host_parts.split(text, f"{name}.h")
     if not parts:
         text = text.replace("\nint main(", f"\nint main_{name}(int, char **);\nint main_{name}(") + f"const void *const model_{name} = 0;\n"

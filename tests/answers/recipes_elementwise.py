@@ -187,7 +187,7 @@ def composed_activation(net):
     """What exporters write for SiLU, hard swish and GELU."""
     draw = net.draw
     x = net.some((d.FLOAT,), rank=(1, 4))
-    kind = draw.pick(["hardswish", "gelu", *["silu"] * (net.style != "special")])     # docs/differences.md: sigmoid far below zero
+    kind = draw.pick(["hardswish", *["gelu", "silu"] * (net.style != "special")])     # docs/differences.md: GELU and sigmoid far from zero
     number = lambda v: net.constant(d.np.array(v, d.np.float32))
     if kind == "silu":
         net.node("Mul", [x, net.node("Sigmoid", [x])])

@@ -15,6 +15,7 @@ import batch
 import judge
 import oracle
 import seen
+import tuned
 from batch import cases
 
 MOST_TRIES = 60
@@ -90,7 +91,8 @@ class Failing:
         wanted = wanted or [[batch.tensor(v) for v in values] for values in oracle.answers(self.model, self.sets)]
         pairs = list(zip([[batch.tensor(v) for v in values] for values in self.sets], wanted))
         batch.shutil.rmtree(folder, ignore_errors=True)
-        options = self.options[-1]
+        os.makedirs(folder)
+        options = tuned.keep(self.options[-1], folder)
         cases.write_case(folder, self.model, pairs, "found", "random", 1e-4, 1e-5, flags=[*self.flags, *options])
         operators = " ".join(n.op_type for n in self.model.graph.node)
         line = f"{os.path.basename(folder)}: {operators}: {shlex.join([*self.flags, *options])} [{self.build.cc}]: {self.reason}"
@@ -114,7 +116,7 @@ def kind_of_failure(outcome):
 class Shrinker:
     def __init__(self, trial, index, build, arguments):
         self.best = Failing.of(trial, index, build)
-        self.equal = trial.variants[index].equal
+        self.equal, self.alone = trial.variants[index].equal, trial.variants[index].alone
         self.bits = "other bits" in trial.outcomes[index].reason
         self.kind = kind_of_failure(trial.outcomes[index])
         self.occamyc, self.tries = arguments["occamyc"], 0
@@ -128,7 +130,7 @@ class Shrinker:
             granted = oracle.tolerances(small.model, small.sets, wanted)
         except Exception:
             return False
-        ways = [judge_variant(options, self.equal) for options in small.options]
+        ways = [judge_variant(options, self.equal, self.alone) for options in small.options]
         trial = batch.Trial("s", small.model, [[batch.tensor(v) for v in values] for values in small.sets],
                             [[batch.tensor(v) for v in values] for values in wanted], granted, ways, rare=small.rare)
         batch.run([trial], self.folder, self.occamyc, small.build.cc)
@@ -202,9 +204,9 @@ class Shrinker:
                     self.attempt(lambda s: cut_extent(s, extent, extent - 1))
 
 
-def judge_variant(options, equal):
+def judge_variant(options, equal, alone):
     import variants
-    return variants.Variant(list(options), equal)
+    return variants.Variant(list(options), equal, alone=alone)
 
 
 def keep_set(small, k):

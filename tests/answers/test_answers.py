@@ -13,8 +13,10 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import batch     # noqa: E402
 import fuzz_answers  # noqa: E402
 import judge     # noqa: E402
+import kernel_cover  # noqa: E402
 import oracle    # noqa: E402
 import shrink    # noqa: E402
+import tuned     # noqa: E402
 import variants  # noqa: E402
 from tally import Tally  # noqa: E402
 
@@ -134,6 +136,48 @@ class Programs(unittest.TestCase):
 
     def test_a_number_does(self):
         self.assertEqual(self.firsts("t_0_run(16);", "t_1_run(32);", "t_2_run(32);"), ([0, 1], [-1, -1, 1]))
+
+
+class Branches(unittest.TestCase):
+    """Lines as they are known among programs: by their text, since programs leave out what they do not need."""
+
+    def known(self, text):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "p.c")
+            with open(path, "w") as file:
+                file.write(text)
+            return {place[2]: place[:2] for place in kernel_cover.functions(path) if place}
+
+    def test_a_line_left_out_moves_no_other(self):
+        one = self.known("OCC_HOT void occ_f_f32(float *y)\n{\n    if (wide)\n        turn(y);\n    if (n)\n        one(y);\n}\n")
+        other = self.known("OCC_HOT void occ_f_i16(int16_t *y)\n{\n    if (n)\n        one(y);\n}\n")
+        self.assertEqual(one["if (n)"], other["if (n)"])
+        self.assertEqual(one["OCC_HOT void occ_f_f32(float *y)"], other["OCC_HOT void occ_f_i16(int16_t *y)"])
+        self.assertNotIn(one["if (wide)"], other.values())
+
+    def test_equal_lines_of_a_function_are_two(self):
+        places = []
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "p.c")
+            with open(path, "w") as file:
+                file.write("void occ_f(void)\n{\n    if (n)\n    if (n)\n}\n")
+            places = [place[1] for place in kernel_cover.functions(path) if place and "if" in place[2]]
+        self.assertEqual(len(set(places)), 2)
+
+
+class Tuned(unittest.TestCase):
+    def test_a_convolution_is_named_as_occamyc_does(self):
+        node = helper.make_node("Conv", ["x", "w"], ["y"], pads=[1, 0, 1, 2], strides=[2, 1], group=2)
+        graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("x", 1, (1, 4, 9, 8))], [helper.make_tensor_value_info("y", 1, None)],
+                                  [numpy_helper.from_array(np.zeros((6, 2, 3, 3), np.float32), "w")])
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "x.tuned")
+            self.assertTrue(tuned.write(path, model, "direct 4 0"))
+            with open(path) as file:
+                self.assertEqual(file.read(), "conv_f32 batch=1 groups=2 inputs=2 outputs=3 in=1,9,8 out=1,5,8 kernel=1,3,3 stride=1,2,1 dilation=1,1,1 "
+                                              "pad=0,1,0 : direct 4 0\n")
+            self.assertEqual(tuned.keep(["--threads=2", "--tuned=" + path], folder), ["--threads=2", "--tuned=" + os.path.join(folder, "ways.tuned")])
 
 
 class ExactSums(unittest.TestCase):

@@ -4,6 +4,7 @@ ONNX Runtime alone."""
 
 from dataclasses import dataclass, field
 
+import tuned
 from kernel_cover import FLAG
 
 PLAN_OPTIONS = [["--io=arena"], ["--in-place=off"], ["--overlap=off"], ["--elision=off"], ["--order=model"], ["--code=shared"],
@@ -41,11 +42,14 @@ NEEDS = {"--target=x86-64-v3": "-march=x86-64-v3", "--target=native": "-march=na
 @dataclass
 class Variant:
     """options: of occamyc. equal: its bits must be those of the batch's first variant. budget: a share of what a model needs beyond the
-    least memory that works, or None; batch.py asks occamyc for the least and adds --max-ram."""
+    least memory that works, or None; batch.py asks occamyc for the least and adds --max-ram. alone: the caller of code for threads passes no
+    parallel_for. way: that of every convolution of known extents, for which batch.py adds --tuned, or none."""
 
     options: list = field(default_factory=list)
     equal: bool = True
     budget: float = None
+    alone: bool = False
+    way: str = ""
 
 
 @dataclass
@@ -113,4 +117,8 @@ def draw_variants(draw, build):
     if draw.chance(0.3):
         found.append(Variant(draw.pick([["--winograd=on"], ["--winograd=on", "--cascade=on"], ["--cascade=on"], ["--winograd=off"],
                                         ["--winograd-error=0.01"], ["--winograd-error=1e-6"]]), equal=False))
+    if draw.chance(0.15):
+        found.append(Variant(common, equal=False, way=draw.pick(tuned.WAYS)))
+    for variant in found:
+        variant.alone = any(o.startswith(("--threads", "--queues")) for o in variant.options) and draw.chance(0.3)
     return found
