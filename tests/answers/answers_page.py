@@ -245,16 +245,19 @@ def first_words(lines):
     return shown_lines + (f" and {len(lines) - 3} more" if len(lines) > 3 else "")
 
 
-def write_kernels(branches, compiled):
+def write_kernels(compiled):
     rows = {n: kinds for n, kinds in kernel_rows().items() if n not in RANDOM_KERNELS}
     pairs = {emitted(n, k) for n, kinds in rows.items() for k in kinds}
     made = set(compiled)
     reached = {n for n, kinds in rows.items() if any(emitted(n, k) in made for k in kinds)}
+    return (f"Rows of kernels.def that were emitted, those of random numbers left out: **{share(reached, set(rows))}**, with their element types **{share(made & pairs, pairs)}**.\n"
+            f"Never emitted: {shown(set(rows) - reached) or 'none'}; with types: {shown(pairs - made)}.\n")
+
+
+def write_branches(branches):
     counted = reachable(branches.counts, branches.texts)
     taken = {k for k, n in counted.items() if n}
-    text = (f"Rows of kernels.def that were emitted, those of random numbers left out: **{share(reached, set(rows))}**, with their element types **{share(made & pairs, pairs)}**.\n"
-            f"Never emitted: {shown(set(rows) - reached) or 'none'}; with types: {shown(pairs - made)}.\n\n"
-            f"Branches, in batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512, with literals known and not): **{share(taken, counted)}**\n"
+    text = (f"In batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512, with literals known and not): **{share(taken, counted)}**\n"
             f"were taken by {branches.models} models. A branch is counted by function, text of the line and place, over all models and element types: not taken\n"
             "is what no model took anywhere. Every function of the emitted text that runs is counted, helpers too. Not counted are widths that the processor\n"
             f"lacks, as they are not built, and {len(branches.counts) - len(counted)} branches never taken on lines that tell valid calls from refused ones\n"
@@ -357,12 +360,12 @@ def main():
 
 def write_built(arguments, branches):
     """The sections of what only build/ holds: without it, or where it holds less than the page shows, they stay."""
-    if not os.path.exists(arguments.compiler):
-        return
-    text, found = write_compiler(arguments.compiler)
-    pages.write_section(arguments.page, "Passes, overlaps and rules of the compiler", text)
+    if os.path.exists(arguments.compiler):
+        text, found = write_compiler(arguments.compiler)
+        pages.write_section(arguments.page, "Passes, overlaps and rules of the compiler", text)
+        pages.write_section(arguments.page, "Kernels", write_kernels(found["kernels"]))
     if sum(n > 0 for n in branches.counts.values()) >= branches_shown(arguments.page):
-        pages.write_section(arguments.page, "Kernels", write_kernels(branches, found["kernels"]))
+        pages.write_section(arguments.page, "Branches of kernels", write_branches(branches))
 
 
 if __name__ == "__main__":

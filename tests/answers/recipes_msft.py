@@ -179,7 +179,10 @@ def quantised_elements(net):
         put(net, operator, [x, *parameters, y, scale(net), zero_point(net, dtype), scale(net), zero_point(net, dtype)])
     elif operator == "QLinearSoftmax":
         y_scale, y_zero = net.constant(np.float32(1 / 256)), net.constant(np.array(0 if dtype == d.UINT8 else -128, d.numpy_type(dtype)))
-        put(net, operator, [x, *parameters, y_scale, y_zero], axis=draw.randint(-x.rank, x.rank - 1), opset=draw.pick([13, 13, net.opset]))
+        axis = draw.randint(-x.rank, x.rank - 1)
+        if 1 in x.extents(axis):
+            raise Rejected("of one element ONNX Runtime's wraps to 0: docs/differences.md")
+        put(net, operator, [x, *parameters, y_scale, y_zero], axis=axis, opset=draw.pick([13, 13, net.opset]))
     else:
         put(net, operator, [x, *parameters, scale(net), zero_point(net, dtype)],
             **(attributes(draw, alpha=[0.2, 0.01]) if operator == "QLinearLeakyRelu" else {}))
