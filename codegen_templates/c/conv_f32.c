@@ -61,16 +61,52 @@ OCC_HOT void occ_conv_band(occ_conv *g, const occ_conv_block *b, int64_t image, 
  * multiply-add. */
 #define OCC_CONV_LEAST(vectors) (8 / (vectors))
 
-/* Columns c to end - 1 of a row whose width is known only at run time; all of them see all taps. Takes as many tiles of
- * `columns` (literal) as fit. Returns the column behind them. */
+/* Columns c to end - 1 of a row, all of which see the taps t across. Takes as many tiles of `columns` (literal) as fit.
+ * Returns the column behind them. */
 OCC_HOT int64_t occ_conv_tiles(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
-                               int64_t end, occ_taps d, occ_taps h, int columns)
+                               int64_t end, occ_taps d, occ_taps h, occ_taps t, int columns)
 {
-    const occ_taps all = {0, g->kernel[2]};
     OCC_ROLL
     for (; c + columns <= end; c += columns)
-        occ_conv_tile(g, b, image, z, r, c, d, h, all, 0, 1, columns);
+        occ_conv_tile(g, b, image, z, r, c, d, h, t, 0, 1, columns);
     return c;
+}
+
+/* Likewise by full tiles, then by tiles 16, 8, 4, 2 and 1 pixels wide where that is at least `least` (literal). */
+OCC_HOT void occ_conv_run(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
+                          int64_t end, occ_taps d, occ_taps h, occ_taps t, int least)
+{
+    const int full = OCC_TILE_ROWS(b->vectors);
+    c = occ_conv_tiles(g, b, image, z, r, c, end, d, h, t, full);
+    OCC_UNROLL(5)
+    for (int columns = 16; columns > 0; columns /= 2)
+        if (columns < full && columns >= least)
+            c = occ_conv_tiles(g, b, image, z, r, c, end, d, h, t, columns);
+}
+
+/* The first column behind one that sees the taps t which sees others. */
+OCC_HOT int64_t occ_conv_run_end(const occ_conv *g, occ_taps t)
+{
+    const int64_t begin = g->pad[2] + g->dilation[2], end = begin + g->in[2]; /* of the image, as tap -1 would see it */
+    const int64_t enters = occ_ceil_div(begin - t.first * g->dilation[2], g->stride[2]),
+                  leaves = occ_ceil_div(end - t.last * g->dilation[2], g->stride[2]);
+    return occ_min(occ_min(t.first > 0 ? enters : g->out[2], t.last > 0 ? leaves : g->out[2]), g->out[2]);
+}
+
+/* occ_conv_band where more columns miss taps than a tile has, as with wide dilations: neighbours that see the same taps
+ * are a run with tiles of its own. */
+OCC_HOT void occ_conv_band_runs(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
+                                occ_taps d, occ_taps h)
+{
+    OCC_ROLL
+    for (int64_t k = r; k < end; k++) {
+        OCC_ROLL
+        for (int64_t c = 0, next; c < g->out[2]; c = next) {
+            const occ_taps t = occ_conv_taps(g, 2, c);
+            next = occ_conv_run_end(g, t);
+            occ_conv_run(g, b, image, z, k, c, next, d, h, t, 1);
+        }
+    }
 }
 
 /* occ_conv_band for a width that is known only at run time. Along each row, tiles are full, then 16, 8, 4 and 2 pixels
@@ -78,17 +114,12 @@ OCC_HOT int64_t occ_conv_tiles(occ_conv *g, const occ_conv_block *b, int64_t ima
 OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
                                 occ_taps d, occ_taps h)
 {
-    const occ_taps inside = occ_conv_interior(g, 2);
+    const occ_taps inside = occ_conv_interior(g, 2), all = {0, g->kernel[2]};
     const int      full = OCC_TILE_ROWS(b->vectors), least = OCC_CONV_LEAST(b->vectors);
     const int64_t  whole = inside.last - (inside.last - inside.first) % full % least;
     OCC_ROLL
-    for (int64_t k = r; k < end; k++) {
-        int64_t c = occ_conv_tiles(g, b, image, z, k, inside.first, whole, d, h, full);
-        OCC_UNROLL(4)
-        for (int columns = 16; columns > 1; columns /= 2)
-            if (columns < full && columns >= least)
-                c = occ_conv_tiles(g, b, image, z, k, c, whole, d, h, columns);
-    }
+    for (int64_t k = r; k < end; k++)
+        occ_conv_run(g, b, image, z, k, inside.first, whole, d, h, all, least);
     OCC_ROLL
     for (int64_t c = inside.first > 0 ? 0 : whole; c < g->out[2]; c = c + 1 == inside.first ? whole : c + 1) {
         const occ_taps t = occ_conv_taps(g, 2, c);
@@ -102,9 +133,10 @@ OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t im
     }
 }
 
-/* One block of channels over rows begin to end - 1 of some images; consecutive rows that see all taps form a band. */
+/* One block of channels over rows begin to end - 1 of some images; consecutive rows that see all taps form a band.
+ * runs: a literal. */
 OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, int64_t last, int64_t begin,
-                           int64_t end)
+                           int64_t end, int runs)
 {
     const occ_taps inside = occ_conv_interior(g, 1);
     for (int64_t image = first; image < last; image++)
@@ -112,7 +144,9 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
             for (int64_t r = begin, next; r < end; r = next) {
                 const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
                 next = r < inside.first || r >= inside.last ? r + 1 : occ_min(inside.last, end);
-                if (OCC_KNOWN(g->out[2]) && OCC_KNOWN(g->in[2]))
+                if (runs)
+                    occ_conv_band_runs(g, b, image, z, r, next, d, h);
+                else if (OCC_KNOWN(g->out[2]) && OCC_KNOWN(g->in[2]))
                     occ_conv_band(g, b, image, z, r, next, d, h);
                 else
                     occ_conv_band_open(g, b, image, z, r, next, d, h);
@@ -226,9 +260,10 @@ OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_
     }
 }
 
-/* All channels of one group over a block of rows: `vectors` (literal) vectors at a time, then the remainder. */
+/* All channels of one group over a block of rows: `vectors` (literal) vectors at a time, then the remainder. runs
+ * (literal): whether rows are cut where taps end, since edge tiles do not hold all columns that miss some. */
 OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin,
-                               int64_t end)
+                               int64_t end, int runs)
 {
     const int open = !OCC_KNOWN(g->out[2]);
     const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 &&
@@ -248,11 +283,11 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
         if (from % OCC_PANEL == 0)
             g->next = b.w + occ_max(b.panel, wide / OCC_PANEL * b.panel) +
                       (from + occ_max(wide, OCC_PANEL) < g->outputs ? 0 : g->skip);
-        occ_conv_rows(g, &b, first, last, begin, end);
+        occ_conv_rows(g, &b, first, last, begin, end, runs);
     }
     if (rest > 0) {
         const occ_conv_block b = occ_conv_block_of(g, group, whole, rest);
-        occ_conv_rows(g, &b, first, last, begin, end);
+        occ_conv_rows(g, &b, first, last, begin, end, runs);
     }
 }
 
@@ -388,8 +423,8 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
                             : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0                               ? 4
                                                                               : OCC_TILE_VECTORS;
     const int     open = !OCC_KNOWN(width) || !OCC_KNOWN(x_at->dim[4]);
-    if (!OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) || (open && OCC_W == 1) ||
-        !(open || flat || occ_conv_fits(x_at, y_at, window, outputs, vectors))) {
+    const int     runs = !open && !flat && !occ_conv_fits(x_at, y_at, window, outputs, vectors);
+    if (!OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) || (OCC_W == 1 && (open || runs))) {
         occ_conv_shared(x, x_at, w, bias, y, y_at, window, groups, tile[1], e, fused);
         return;
     }
@@ -410,5 +445,5 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
         for (int64_t image = 0; image < g.batch; image += images)
             for (int64_t r = 0; r < g.out[1]; r += high)
-                occ_conv_channels(&g, group, vectors, image, image + images, r, occ_min(r + high, g.out[1]));
+                occ_conv_channels(&g, group, vectors, image, image + images, r, occ_min(r + high, g.out[1]), runs);
 }

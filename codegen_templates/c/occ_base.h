@@ -10,7 +10,8 @@
  *   OCC_INLINE  kernels: inlined into the step that calls them with literals, unless one copy of each is asked for
  *   OCC_HOT     the innermost parts of kernels: inlined everywhere, so that tiles stay in registers
  *   OCC_STEP    one call of a kernel: never inlined, since buffers change their element type between steps
- *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely
+ *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely; not by GCC with the
+ *               address sanitizer, whose checks make unrolled tiles so long that a file takes minutes to compile
  *   OCC_ROLL    before a loop whose body is long already: not unrolled
  *   OCC_HIDE    makes the compiler forget what it knows of an integer variable
  *   OCC_KNOWN   whether a value is a literal at this call (may say no)
@@ -76,7 +77,7 @@
 #else
 #define OCC_UNROLL(n)
 #endif
-#elif __GNUC__ >= 8
+#elif __GNUC__ >= 8 && !defined(__SANITIZE_ADDRESS__)
 #define OCC_UNROLL(n) OCC_PRAGMA(GCC unroll n)
 #else
 #define OCC_UNROLL(n)

@@ -158,7 +158,7 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
                       u,
                       skip,
                       pace};
-        occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1);
+        occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1, 0);
     }
 }
 

@@ -21,7 +21,10 @@
     CONV(deep_strided, 130, 32, 14, 7, 3, 2, 1, 1, 1, 0, 0, 8) \
     CONV(deep_skipping, 70, 64, 13, 7, 1, 2, 1, 0, 1, 0, 0, 4) \
     CONV(deep_groups, 40, 32, 12, 12, 3, 1, 1, 1, 2, 0, 12, 4) \
-    CONV(deep_dilated, 20, 32, 14, 12, 5, 1, 2, 3, 1, 0, 0, 2)
+    CONV(deep_dilated, 20, 32, 14, 12, 5, 1, 2, 3, 1, 0, 0, 2) \
+    CONV(far_taps, 5, 20, 30, 30, 3, 1, 12, 12, 1, 0, 0, 0) CONV(far_strided, 8, 40, 33, 17, 3, 2, 10, 10, 1, 0, 0, 0) \
+    CONV(far_groups, 4, 6, 26, 26, 3, 1, 9, 9, 3, 0, 0, 0) CONV(large_window, 3, 8, 20, 20, 17, 1, 1, 8, 1, 0, 0, 0) \
+    CONV(beyond_padding, 5, 16, 11, 43, 3, 1, 7, 23, 1, 0, 0, 0)
 /* clang-format on */
 
 #define LITERAL(name, ic, oc, width, made, k, s, d, p, g, v, r, pace) \
