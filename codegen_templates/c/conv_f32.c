@@ -133,10 +133,15 @@ OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t im
     }
 }
 
-/* One block of channels over rows begin to end - 1 of some images; consecutive rows that see all taps form a band.
- * runs: a literal. */
+/* How rows are cut into tiles, a literal: what is known of g, where rows are computed, compilers learn late.
+ *   OCC_CONV_EDGES  full tiles between two edge tiles that hold the columns that miss taps
+ *   OCC_CONV_RUNS   by the taps that columns see, where edge tiles do not hold all that miss some
+ *   OCC_CONV_OPEN   the width is known only at run time */
+enum { OCC_CONV_EDGES, OCC_CONV_RUNS, OCC_CONV_OPEN };
+
+/* One block of channels over rows begin to end - 1 of some images; consecutive rows that see all taps form a band. */
 OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, int64_t last, int64_t begin,
-                           int64_t end, int runs)
+                           int64_t end, int form)
 {
     const occ_taps inside = occ_conv_interior(g, 1);
     for (int64_t image = first; image < last; image++)
@@ -144,12 +149,12 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
             for (int64_t r = begin, next; r < end; r = next) {
                 const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
                 next = r < inside.first || r >= inside.last ? r + 1 : occ_min(inside.last, end);
-                if (runs)
+                if (form == OCC_CONV_RUNS)
                     occ_conv_band_runs(g, b, image, z, r, next, d, h);
-                else if (OCC_KNOWN(g->out[2]) && OCC_KNOWN(g->in[2]))
-                    occ_conv_band(g, b, image, z, r, next, d, h);
-                else
+                else if (form == OCC_CONV_OPEN)
                     occ_conv_band_open(g, b, image, z, r, next, d, h);
+                else
+                    occ_conv_band(g, b, image, z, r, next, d, h);
             }
 }
 
@@ -260,20 +265,18 @@ OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_
     }
 }
 
-/* All channels of one group over a block of rows: `vectors` (literal) vectors at a time, then the remainder. runs
- * (literal): whether rows are cut where taps end, since edge tiles do not hold all columns that miss some. */
+/* All channels of one group over a block of rows: `vectors` (literal) vectors at a time, then the remainder. */
 OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t first, int64_t last, int64_t begin,
-                               int64_t end, int runs)
+                               int64_t end, int form)
 {
-    const int open = !OCC_KNOWN(g->out[2]);
     const int line = OCC_W > 1 && g->batch == 1 && g->out[0] == 1 && g->out[1] == 1 && g->xchannel == 1 &&
                      g->inputs > OCC_LINE_LEAST && g->kernel[0] * g->kernel[1] * g->kernel[2] == 1 && g->pad[2] == 0 &&
-                     g->stride[2] == 1 && (open || g->out[2] > 2 * OCC_TILE_ROWS(vectors)) &&
+                     g->stride[2] == 1 && (form == OCC_CONV_OPEN || g->out[2] > 2 * OCC_TILE_ROWS(vectors)) &&
                      vectors >= OCC_TILE_VECTORS;
     const int64_t wide = vectors * OCC_W, rest = occ_conv_rest(g->outputs, vectors), whole = g->outputs - rest;
     for (int64_t from = 0; line && from < whole; from += occ_max(OCC_PANEL, wide)) {
         const int64_t last = occ_min(from + occ_max(OCC_PANEL, wide), whole);
-        if (open)
+        if (form == OCC_CONV_OPEN)
             occ_conv_line_open(g, group, from, last, vectors);
         else
             occ_conv_line(g, group, from, last, vectors);
@@ -283,12 +286,22 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
         if (from % OCC_PANEL == 0)
             g->next = b.w + occ_max(b.panel, wide / OCC_PANEL * b.panel) +
                       (from + occ_max(wide, OCC_PANEL) < g->outputs ? 0 : g->skip);
-        occ_conv_rows(g, &b, first, last, begin, end, runs);
+        occ_conv_rows(g, &b, first, last, begin, end, form);
     }
     if (rest > 0) {
         const occ_conv_block b = occ_conv_block_of(g, group, whole, rest);
-        occ_conv_rows(g, &b, first, last, begin, end, runs);
+        occ_conv_rows(g, &b, first, last, begin, end, form);
     }
+}
+
+/* All groups, `images` images and `high` rows at a time. g is a copy: of one for all forms GCC would lose track in so
+ * much code, know its literals only after all tiles of all forms are unrolled, and take up to ten times as long. */
+OCC_HOT void occ_conv_groups(occ_conv g, int64_t groups, int vectors, int64_t images, int64_t high, int form)
+{
+    for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
+        for (int64_t image = 0; image < g.batch; image += images)
+            for (int64_t r = 0; r < g.out[1]; r += high)
+                occ_conv_channels(&g, group, vectors, image, image + images, r, occ_min(r + high, g.out[1]), form);
 }
 
 /* ---------------------------------------------------------------------------------- channels known at run time only */
@@ -422,9 +435,12 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     const int     vectors = tile[0] == 1 || (tile[0] == 0 && OCC_KNOWN(width) && occ_conv_is_narrow(width)) ? 1
                             : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0                               ? 4
                                                                               : OCC_TILE_VECTORS;
-    const int     open = !OCC_KNOWN(width) || !OCC_KNOWN(x_at->dim[4]);
-    const int     runs = !open && !flat && !occ_conv_fits(x_at, y_at, window, outputs, vectors);
-    if (!OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) || (OCC_W == 1 && (open || runs))) {
+    const int     open = !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]) ||
+                     (!OCC_KNOWN(y_at->dim[2] * y_at->dim[3]) && flat); /* GCC learns late what is flat */
+    const int form = open                                                          ? OCC_CONV_OPEN
+                     : flat || occ_conv_fits(x_at, y_at, window, outputs, vectors) ? OCC_CONV_EDGES
+                                                                                   : OCC_CONV_RUNS;
+    if (!OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2]) || (OCC_W == 1 && form != OCC_CONV_EDGES)) {
         occ_conv_shared(x, x_at, w, bias, y, y_at, window, groups, tile[1], e, fused);
         return;
     }
@@ -442,8 +458,10 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
             occ_deep_channels(&g, group);
         return;
     }
-    for (int64_t group = 0; group < groups; group++, g.x += g.inputs * g.xchannel)
-        for (int64_t image = 0; image < g.batch; image += images)
-            for (int64_t r = 0; r < g.out[1]; r += high)
-                occ_conv_channels(&g, group, vectors, image, image + images, r, occ_min(r + high, g.out[1]), runs);
+    if (form == OCC_CONV_OPEN)
+        occ_conv_groups(g, groups, vectors, images, high, OCC_CONV_OPEN);
+    else if (form == OCC_CONV_RUNS)
+        occ_conv_groups(g, groups, vectors, images, high, OCC_CONV_RUNS);
+    else
+        occ_conv_groups(g, groups, vectors, images, high, OCC_CONV_EDGES);
 }

@@ -131,6 +131,7 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
     const int64_t          inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
     const int64_t          tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
     const int64_t          pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
+    const int              form = OCC_KNOWN(width) ? OCC_CONV_EDGES : OCC_CONV_OPEN;
     static const occ_fused none = {0, {0}, NULL};
     for (int f = 0; f < frequencies; f++) {
         occ_conv g = {p->v + f * p->vfrequency,
@@ -158,7 +159,7 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
                       u,
                       skip,
                       pace};
-        occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1, 0);
+        occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1, form);
     }
 }
 
