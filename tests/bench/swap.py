@@ -43,13 +43,14 @@ On {machine}, one thread, direct kernels for {target} unless a row says otherwis
 - rho: computing with all weights in memory, over reading all of them at the rate of the raw reads;
 - resident: all weights in memory, the same kernels; swapped: by the plan; on demand: each block is read when it is waited for;
 - mmap: a mapping of the file, in a control group that is held to the printed total and 3 MiB;
-- bound: the larger of resident and of the raw reads of what the run reads: no run that reads as much is faster;
+- bound: without which no schedule gets along, in so much memory, with the times of steps and loads that this very program measured
+  (`-DOCC_PROFILE`, `--profile`); foretold: the time that occamyc predicts of a plan made with them, over the time that the run took;
 - raw: the loads of a run and nothing else, in the same minutes.
 
 Times are medians of {rounds} turns in ms, after +- half of the span between the quartiles.
 
-| network | memory MB | rho | a run reads MB | resident | swapped | / resident | / bound | on demand | mmap | raw GB/s |
-|---|---|---|---|---|---|---|---|---|---|---|
+| network | memory MB | rho | a run reads MB | resident | swapped | / resident | / bound | foretold | on demand | mmap | raw GB/s |
+|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 UNMEASURED = """
 ## Times, measured
@@ -122,12 +123,22 @@ class Driver:
             sys.exit(f"{shlex.join(command)}: it does not run")
 
     def run(self):
-        self.child.stdin.write("run 1\n")
-        self.child.stdin.flush()
-        self.lines.append([int(word) for word in self.child.stdout.readline().split()])
+        """One more run; the system ends a mapping that does not fit in its control group, perhaps after some."""
+        try:
+            self.child.stdin.write("run 1\n")
+            self.child.stdin.flush()
+        except BrokenPipeError:
+            self.fits = False
+        line = self.child.stdout.readline().split()
+        if line:
+            self.lines.append([int(word) for word in line])
+        self.fits = self.fits and bool(line)
 
     def end(self):
-        self.child.stdin.close()
+        try:
+            self.child.stdin.close()
+        except BrokenPipeError:
+            pass
         self.child.wait()
 
     def time(self):
@@ -136,11 +147,26 @@ class Driver:
         return statistics.median(times), (times[len(times) * 3 // 4] - times[len(times) // 4]) / 2
 
 
+def profiled(arguments, folder, target):
+    """The host program in `folder` that measures steps and loads."""
+    compiler = [*shlex.split(arguments.cc), "-O2", "-DOCC_PROFILE", *MARCH.get(target, ["-march=native"])]
+    run([*compiler, "-o", "profiled", "main.c", "model.c", "-lm", "-pthread"], folder)
+
+
+def foretell(arguments, path, folder, total, target, inputs):
+    """(predicted, bound) in ms of the plan for `total` bytes, by times of steps and loads that its program measures now."""
+    run(["./profiled", *(os.path.join("..", name) for name in inputs), "--weights", "model.c.weights", "-o", "out", "--repeat", "9",
+         "--profile", "times.txt"], folder)
+    said = swap_memory.ask(argparse.Namespace(occamyc=arguments.occamyc, target=target), path,
+                           ["--weights=swap", *arguments.flag, f"--max-ram={total}", f"--profile={os.path.join(folder, 'times.txt')}"])
+    return tuple(float(re.search(rf"{word} ([\d.]+)", said)[1]) for word in ("predicted", "below"))
+
+
 def total_of(said):
     return int(re.search(r"^RAM +(\d+)", said, re.M)[1])
 
 
-def measure(arguments, name, folder, total, resident, whole, weights, inputs):
+def measure(arguments, name, path, folder, total, target, resident, whole, weights, inputs):
     """One row of the page; folder, resident: of the builds whose weights are loaded and all in memory."""
     group = check_memory.make_group(f"occ_bench_swap_{os.getpid()}")
     if group:
@@ -159,22 +185,22 @@ def measure(arguments, name, folder, total, resident, whole, weights, inputs):
     if group:
         time.sleep(0.2)
         os.rmdir(group[0])
-    return row(name, total, whole, weights, drivers)
+    return row(name, total, whole, weights, drivers, *foretell(arguments, path, folder, total, target, inputs))
 
 
-def row(name, total, whole, weights, drivers):
+def row(name, total, whole, weights, drivers, predicted, bound):
     took = {mode: driver.time() for mode, driver in drivers.items() if driver.lines}
     read = drivers["swapped"].lines[-1][3]
     rate = read / took["raw"][0] * 1e-6 if read else 0.0                    # GB/s
     raw = [line[0] for line in drivers["raw"].lines]
     third = max(len(raw) // 3, 1)
     drift = statistics.median(raw[-third:]) / statistics.median(raw[:third]) - 1
-    bound = max(took["resident"][0], took["raw"][0])
     rho = took["resident"][0] / (weights / rate * 1e-6) if rate else float("inf")
     spread = {mode: f"{t:.2f} +- {s:.2f}" for mode, (t, s) in took.items()}
     refused = f"REFUSED, raw reads drifted by {drift:+.0%}: " if abs(drift) > DRIFT else ""
     return (f"{refused}| {name} | {total / 1e6:.2f} ({100 * total / whole:.0f} %) | {rho:.2f} | {read / 1e6:.1f} | {spread['resident']} | "
             f"{spread['swapped']} | {took['swapped'][0] / took['resident'][0]:.2f} | {took['swapped'][0] / bound:.2f} | "
+            f"{predicted / took['swapped'][0]:.2f} | "
             f"{spread['demand']} | {spread.get('mapped', 'does not fit' if 'mapped' in drivers else 'no control group')} | {rate:.2f} |\n")
 
 
@@ -214,9 +240,10 @@ def rows_of(arguments, path, target, shares):
                   for share in shares]
         memory.result()
         builds = [(folder, said.result()) for folder, said in builds]
+        list(pool.map(lambda built: profiled(arguments, built[0], target), builds))
     weights = os.path.getsize(os.path.join(resident, "model.c.weights"))
     for folder, said in builds:
-        yield measure(arguments, name, folder, total_of(said), resident, whole, weights, inputs)
+        yield measure(arguments, name, path, folder, total_of(said), target, resident, whole, weights, inputs)
 
 
 def main():
