@@ -2,7 +2,8 @@
 
 Tests build many programs that are equal in part: two planners often find the same plan, and models with the same inputs and outputs have
 the same host program. An object is kept under the digest of the compiler's version, the command, the file and the headers in its
-folder. The first comment of a file, which names the model and the options, is no part of that.
+folder. The first comment of a file, which names the model and the options, is no part of that. A file that takes in another one while it
+is assembled (.incbin of weights) is compiled each time.
 """
 
 import functools
@@ -31,6 +32,10 @@ def digest_of(folder, command, source):
 
 def compile_once(store, folder, command, source, run):
     """`source` in `folder` becomes an object there: a copy of the one in the folder `store`, or what run(command) makes."""
+    with open(os.path.join(folder, source), "rb") as file:
+        if b".incbin" in file.read():
+            run([*command, "-c", source])
+            return
     made = os.path.join(folder, os.path.splitext(source)[0] + ".o")
     kept = os.path.join(store, digest_of(folder, command, source) + ".o")
     if os.path.exists(kept):

@@ -65,6 +65,18 @@ class Objects(unittest.TestCase):
             self.assertEqual(build(), first)
             self.assertEqual(len(made), 4)
 
+    def test_a_file_that_takes_in_weights_is_compiled_each_time(self):
+        with tempfile.TemporaryDirectory() as folder:
+            found = []
+            for weights in (b"1", b"2"):
+                for name, content in (("m.c", b'__asm__(".incbin \\"w\\"");\n'), ("w", weights)):
+                    with open(os.path.join(folder, name), "wb") as file:
+                        file.write(content)
+                objects.compile_once(os.path.join(folder, "kept"), folder, ["cc"], "m.c", lambda command: host.run_compiler(folder, command, 60))
+                with open(os.path.join(folder, "m.o"), "rb") as file:
+                    found.append(file.read())
+            self.assertNotEqual(*found)
+
     def test_what_does_not_compile_is_not_kept(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(os.path.join(folder, "m.c"), "w") as file:
