@@ -27,13 +27,15 @@ def is_fixed(model):
 
 
 def count(args, model):
-    """Instructions from the call of the run to its return."""
+    """Instructions from the call of the run to its return. The last run is counted alone: the host program runs a network twice
+    where bytes of the arena seem untouched."""
     network = programs.Network(model, args.folder, args.occamyc)
     programs.run_quietly([*args.cc.split(), "main.c", "model.c", "-o", "counted", "-lm", "-pthread"], network.folder)
     inputs = network.inputs()
     first = inputs[:len(inputs) // programs.SETS]
     done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=model_run",
-                           "./counted", *first], cwd=network.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+                           "--zero-before=model_run", "./counted", *first], cwd=network.folder, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True)
     found = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not found or not int(found[1]):
         sys.exit(f"{network.name}: {done.stderr[-500:]}")
