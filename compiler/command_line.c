@@ -60,7 +60,9 @@ static int take_option(WordReader *reader, int argc, char *const *argv, int *at,
             return diag_usage(reader->diag, "option %s needs a value: %s", row->name, row->value);
         value = argv[++*at];
     }
-    if (row->shapes)
+    if (row->shapes && !row->value)
+        put_word(line, row->name);
+    else if (row->shapes)
         put_word(line, arena_printf(reader->diag->arena, "%s=%s", row->name,
                                     row->shapes == SHAPES_FILE ? base_name(value) : value));
     return row->set(reader, row, value);
@@ -88,6 +90,8 @@ static int check_target(const Options *options, Diag *diag)
     if (options->io_device && target->language != LANGUAGE_DEVICE)
         return diag_usage(diag, "option --io: found 'device' with --target=%s, wanted a target with a device",
                           target->name);
+    if (options->tf32 && target->language != LANGUAGE_DEVICE)
+        return diag_usage(diag, "found --tf32 with --target=%s, wanted --target=cuda, or none of it", target->name);
     if ((options->cc || options->tune) && target->printer != &c_printer)
         return diag_usage(diag, "found %s with --target=%s, wanted a target of C", options->cc ? "--cc" : "--tune",
                           target->name);

@@ -364,6 +364,7 @@ static int set_verify(WordReader *reader, const OptionRow *row, const char *valu
     }
 FLAG_OPTION(explain_peak)
 FLAG_OPTION(verify_nodes)
+FLAG_OPTION(tf32)
 FLAG_OPTION(quiet)
 FLAG_OPTION(version)
 FLAG_OPTION(help)
@@ -379,6 +380,9 @@ const OptionRow option_rows[] = {
      "with --target=cuda: the device that grids are made for, as h100, a100 or orin (default: generic); any other one "
      "gives "
      "the same bits"},
+    {"--tf32", NULL, false, true, set_tf32,
+     "with --target=cuda: float convolutions and matrix products on tensor cores where the device has them (sm_80 and "
+     "newer), their factors rounded to 11 significant bits; not the same bits as the processor's"},
     {"--place", "auto|host", false, true, set_place,
      "with --target=cuda: run steps on the device where they can (default), or all on the host"},
     {"--graph", "auto|off", false, true, set_graph,

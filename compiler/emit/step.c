@@ -264,6 +264,18 @@ static int build(StepText *b)
     return pointers == b->step->nparam && others == b->step->narg ? 0 : -1;
 }
 
+/* The name of the function that the step calls, behind "occ_": that of its kernel, or with --tf32 that of the same
+ * kernel on tensor cores. */
+static const char *called_name(const Emit *emit, const Step *step)
+{
+    static const char *const tensor[][2] = {{"conv_krsc_f32", "conv_krsc_tf32"}, {"matmul_f32", "matmul_tf32"}};
+
+    for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
+        if (emit->on_device && emit->emission->options->tf32 && !strcmp(step->kernel->name, tensor[i][0]))
+            return tensor[i][1];
+    return step->kernel->name;
+}
+
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
 {
     StepText b = {
@@ -277,7 +289,7 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
     }
     made.body = arena_printf(emit->arena, "(%s)\n{\n%s    %socc_%s(%s);\n}\n", b.params.size ? b.params.data : "void",
                              b.locals.size ? b.locals.data : "", step->kernel->fails ? "return " : "",
-                             step->kernel->name, b.call.data);
+                             called_name(emit, step), b.call.data);
     for (int i = 0; i < emit->code.nfunction; i++)
         if (!strcmp(emit->code.function[i].body, made.body))
             return emit->code.function[i].name;

@@ -40,6 +40,7 @@ typedef struct Options {
     bool                  no_graph;      /* --graph=off */
     bool                  io_device;     /* --io=device */
     int64_t               device_memory; /* --device-memory; -1: no limit */
+    bool                  tf32;          /* --tf32 */
     const char           *gpu;           /* --gpu; NULL: no device in particular */
     bool                  explain_peak;  /* --explain-peak */
     int64_t               max_ram, max_flash, max_stack;

@@ -134,10 +134,11 @@ static double absolute_tolerance(DType dtype)
     return dtype == DTYPE_F64 || dtype == DTYPE_C128 ? 1e-12 : 1e-6;
 }
 
-static void compare_float(DType dtype, const void *found, const void *wanted, int64_t i, double slack, Difference *d)
+static void compare_float(DType dtype, const void *found, const void *wanted, int64_t i, double slack, double rounding,
+                          Difference *d)
 {
     double a = real_value(dtype, found, i), b = real_value(dtype, wanted, i), apart = fabs(a - b);
-    bool   good = apart <= relative_tolerance(dtype) * fabs(b) + slack;
+    bool   good = apart <= (relative_tolerance(dtype) + rounding) * fabs(b) + slack;
 
     if (!isfinite(a) || !isfinite(b)) {
         if ((isnan(a) && isnan(b)) || a == b)
@@ -157,14 +158,14 @@ static void compare_float(DType dtype, const void *found, const void *wanted, in
         raise_to(&d->ulp, fabs(ordered_bits(dtype, found, i) - ordered_bits(dtype, wanted, i)));
 }
 
-static Difference compare_floats(DType dtype, const void *found, const void *wanted, int64_t count)
+static Difference compare_floats(DType dtype, const void *found, const void *wanted, int64_t count, double rounding)
 {
     Difference d = {.first = -1, .floor = absolute_tolerance(dtype)};
     double     most = largest(dtype, wanted, count);
 
     d.blind = most > 0.0 && most <= d.floor;
     for (int64_t i = 0; i < count; i++)
-        compare_float(dtype, found, wanted, i, fmax(1e-4 * most, d.floor), &d);
+        compare_float(dtype, found, wanted, i, fmax((1e-4 + rounding) * most, d.floor), rounding, &d);
     return d;
 }
 
@@ -197,9 +198,9 @@ static Difference compare_whole(DType dtype, const void *found, const void *want
     return d;
 }
 
-Difference compare_elements(DType dtype, const void *found, const void *wanted, int64_t count)
+Difference compare_elements(DType dtype, const void *found, const void *wanted, int64_t count, double rounding)
 {
     if (is_float(dtype))
-        return compare_floats(dtype, found, wanted, count * parts(dtype));
+        return compare_floats(dtype, found, wanted, count * parts(dtype), rounding);
     return compare_whole(dtype, found, wanted, count);
 }

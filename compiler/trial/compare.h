@@ -18,7 +18,8 @@ typedef struct Difference {
 /* Elements as a buffer stores them. A float is right within 1e-3 of the wanted value (or one step of a type with fewer
  * digits) plus the larger of 1e-4 of the largest finite magnitude in the tensor and an absolute 1e-6 (doubles: 1e-12):
  * what cancels in a sum leaves its rounding behind, however small the result. NaN and infinities must be equal;
- * integers of 8 bits and less may differ by one, all else is exact. */
-Difference compare_elements(DType dtype, const void *found, const void *wanted, int64_t count);
+ * integers of 8 bits and less may differ by one, all else is exact. `rounding` is added to both shares: what factors
+ * that are rounded to fewer digits than floats may cost. */
+Difference compare_elements(DType dtype, const void *found, const void *wanted, int64_t count, double rounding);
 
 #endif

@@ -413,6 +413,42 @@ OCC_DEVICE int32_t occ_dot4_ui(uint32_t a, uint32_t b, int32_t c)
     return emulate_dot4<uint8_t, int8_t>(a, b, c);
 }
 
+/* x rounded to the 10 bits of mantissa of TF32, ties away from zero, as cvt.rna.tf32 does. */
+OCC_DEVICE uint32_t occ_tf32(float x)
+{
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    if ((bits & 0x7f800000u) == 0x7f800000u)
+        return bits & 0x7fffffu ? 0x7fffffffu : bits;
+    return (bits + 0x1000u) & 0xffffe000u;
+}
+
+/* One term of a warp's product: what the lane that holds it passed. */
+inline float emulate_factor(uint32_t bits, int lane, int line)
+{
+    float value;
+    bits = emulate::exchange(bits, lane, line);
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* d += a b, one fused step after the other in rising order of k. By PTX's tables for mma.m16n8k8 of .tf32:
+ * a[row][k] is in register row / 8 + k / 4 * 2 of lane row % 8 * 4 + k % 4; b[k][column] in register k / 4 of lane
+ * column * 4 + k % 4; register i of d is row lane / 4 + i / 2 * 8, column lane % 4 * 2 + i % 2. */
+OCC_DEVICE void occ_mma_tf32(float *d, const uint32_t *a, const uint32_t *b)
+{
+    const int row = emulate::now->self % 32 / 4, column = emulate::now->self % 4 * 2;
+    for (int k = 0; k < 8; k++) {
+        float left[2], right[2];
+        for (int i = 0; i < 2; i++) {
+            left[i] = emulate_factor(a[i + k / 4 * 2], row * 4 + k % 4, __LINE__);
+            right[i] = emulate_factor(b[k / 4], (column + i) * 4 + k % 4, __LINE__);
+        }
+        for (int i = 0; i < 4; i++)
+            d[i] = occ_fma(left[i / 2], right[i % 2], d[i]);
+    }
+}
+
 /* The copy is done now, or when it is waited for; until then its target is poison. */
 inline void occ_copy16(void *to, const void *from)
 {

@@ -24,6 +24,14 @@ check-cuda-io: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	  --work=$(BUILD)/cuda_io_runs $(CUDA_IO:%=$(BUILD)/cases/%)
 
 # One of our networks when calls fail, without a device, and under other orders of what is enqueued.
+# Convolutions and products with factors of TF32, which the emulation rounds as a device does: --verify allows for it.
+CUDA_TF32 := test_basic_conv_with_padding test_conv_with_strides_and_asymmetric_padding test_matmul_3d test_gemm_all_attributes
+
+check-cuda-tf32: $(BUILD)/occamyc $(CASES)
+	set -e; for c in $(CUDA_TF32); do $< --target=cuda --tf32 --quiet --verify=$(BUILD)/cases/$$c $(BUILD)/cases/$$c/model.onnx; done
+	! $< --tf32 $(BUILD)/cases/test_matmul_3d/model.onnx > $(CUDA_ROOM)/tf32.log 2>&1
+	grep -q -e '--tf32 with --target=portable' $(CUDA_ROOM)/tf32.log
+
 check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/cuda/check_days.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --cases=$(BUILD)/cases
 
@@ -45,10 +53,11 @@ DEVICE_CHECK     = $(PYTHON) tests/cuda/check_device.py --occamyc=$(BUILD)/occam
 check-device: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
 	$(DEVICE_CHECK) --work=$(BUILD)/device $(if $(DEVICE_LIST),--list=$(DEVICE_LIST) --cases=$(BUILD)/cases,$(CUDA_CASES:%=$(BUILD)/cases/%)) \
 	  $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%) $(wildcard $(DEVICE_NETWORKS:%=$(REAL)/%))
+	$(DEVICE_CHECK) --work=$(BUILD)/device_tf32 --flag=--tf32 $(CUDA_TF32:%=$(BUILD)/cases/%)
 	$(DEVICE_CHECK) --work=$(BUILD)/device_io --flag=--io=device $(CUDA_IO:%=$(BUILD)/cases/%)
 
 check-device-logic: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	PYTHONPATH=tests/tools $(PYTHON) tests/cuda/test_check_device.py $(BUILD)/occamyc $(CUDA_ROOM)/libfakecuda.a $(BUILD)/cases
 
 .PHONY: check-device check-device-logic
-.PHONY: check-cuda-days check-cuda-io check-cuda-cases check-cuda-cases-all
+.PHONY: check-cuda-tf32 check-cuda-days check-cuda-io check-cuda-cases check-cuda-cases-all

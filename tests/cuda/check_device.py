@@ -32,6 +32,7 @@ INCLUDES = ["-Icodegen_templates/cuda", "-Icodegen_templates/c"]
 OTHERWISE = re.compile(r"\b((?:a?(?:sin|cos|tan)h?|atan2|exp2?|expm1|log(?:2|10|1p)?|pow|erfc?|[lt]gamma|cbrt|sincos)f?)\(")
 TIME = re.compile(r"^run min (\S+) median (\S+) ms$", re.M)
 NO_DEVICE = 77
+TF32 = 2.0 ** -9  # what --verify allows more, of a value and of the largest
 
 
 @dataclass
@@ -104,8 +105,11 @@ def compare_runs(options, case, folder, device, found):
         got = host.run_program(device, os.path.join(folder, "device"), case.model, inputs).outputs
         same = host.run_program(emulation, os.path.join(folder, "emulated"), case.model, inputs).outputs
         for info, want, bits, value in zip(case.model.graph.output, stored, same, got):
+            rtol, atol = case.rtol, case.atol
+            if "--tf32" in options.flag:
+                rtol, atol = TF32 + rtol, TF32 * float(np.abs(want.array()).max()) + atol
             texts = [case.check and compare.CHECKS[case.check](inputs, got, stored) or
-                     not case.check and compare.compare_value(want, value, case.rtol, case.atol),
+                     not case.check and compare.compare_value(want, value, rtol, atol),
                      not found.exempt and not case.check and other_bits(bits, value)]
             found.wrong += [f"output '{info.name}': {text}" for text in texts if text]
 
@@ -129,7 +133,8 @@ def check_case(options, path):
         case = cases.Case(path)
         device = build(options, case, os.path.join(folder, "device"), "device")
         found.built = True
-        found.exempt = rounds_otherwise(run_case.read_text(os.path.join(folder, "device", "model.cu")))
+        found.exempt = "tensor cores" if "--tf32" in options.flag else rounds_otherwise(
+            run_case.read_text(os.path.join(folder, "device", "model.cu")))
         if options.runs:
             compare_runs(options, case, folder, device, found)
             time_case(options, case, folder, device, found)

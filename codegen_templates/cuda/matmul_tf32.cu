@@ -1,0 +1,110 @@
+/* matmul_tf32.cu - matmul_f32 on tensor cores: factors are rounded to TF32, sums are float32; tiles of 64 x 64, whose
+ * factors come while others are used. Any grid gives the same bits. Knows nothing of where the factors come from. */
+#include "matmul_f32.cu"
+#include "occ_mma.h"
+
+/* Begins to bring terms k to k + OCC_BIG_K - 1 of a tile's lines: rows of a, or columns of b, of which there are
+ * `lines`; `line` and `term` are elements between neighbours. */
+OCC_HOT void occ_matmul_mma_fill(float *to, const float *from, int64_t line, int64_t term, int64_t lines, int64_t terms)
+{
+    const int fours = OCC_BIG_K / 4;
+    if (term == 1) {
+        for (int i = occ_thread(); i < OCC_TILE_SIDE * fours; i += occ_threads()) {
+            const int     r = i / fours, at = i % fours * 4;
+            const int64_t left = r < lines ? terms - at : 0;
+            occ_big_bring(to + r * OCC_BIG_PITCH + at, left > 0 ? from + r * line + at : from, left);
+        }
+        return;
+    }
+    for (int i = occ_thread(); i < OCC_TILE_SIDE * OCC_BIG_K; i += occ_threads()) {
+        const int r = i % OCC_TILE_SIDE, d = i / OCC_TILE_SIDE;
+        to[r * OCC_BIG_PITCH + d] = r < lines && d < terms ? from[r * line + d * term] : 0.0f;
+    }
+}
+
+OCC_HOT void occ_matmul_mma_both(float *sa, float *sb, const occ_factors *f, const occ_place_in *at, int64_t k)
+{
+    occ_matmul_mma_fill(sa, f->a.data + at->row * f->a.row + k * f->a.column, f->a.row, f->a.column, f->rows - at->row,
+                        f->depth - k);
+    occ_matmul_mma_fill(sb, f->b.data + at->column * f->b.column + k * f->b.row, f->b.column, f->b.row,
+                        f->columns - at->column, f->depth - k);
+    occ_copy_commit();
+}
+
+/* The sums of one tile: while some terms are used, the next ones come. */
+OCC_HOT void occ_matmul_mma_sums(occ_mma_part *p, float *sa, float *sb, const occ_factors *f, const occ_place_in *at)
+{
+    int stage = 0;
+    if (f->depth > 0)
+        occ_matmul_mma_both(sa, sb, f, at, 0);
+    for (int64_t k = 0; k < f->depth; k += OCC_BIG_K, stage ^= 1) {
+        const int size = OCC_TILE_SIDE * OCC_BIG_PITCH, next = (stage ^ 1) * size;
+        if (k + OCC_BIG_K < f->depth)
+            occ_matmul_mma_both(sa + next, sb + next, f, at, k + OCC_BIG_K);
+        else
+            occ_copy_commit();
+        occ_copy_wait(1);
+        occ_barrier(); /* these terms are there */
+        occ_mma_add(p, sa + stage * size, sb + stage * size, OCC_TILE_SIDE);
+        occ_barrier(); /* and have been used */
+    }
+}
+
+/* Applies the expression to the results of this lane, and stores them. */
+OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part *p, const occ_place_in *at,
+                                  const occ_expr *e, const occ_stack_fused *fused)
+{
+    const int64_t pitch = y_at->rank - 1, yrow = occ_stack_row(y_at);
+    OCC_UNROLLED
+    for (int r = 0; r < OCC_TILE_SIDE / 16; r++) {
+        const int64_t m = at->row + p->row + r * 8;
+        occ_expr      row = occ_expr_start(e);
+        OCC_UNROLLED
+        for (int64_t k = 0; k < fused->nx; k++)
+            row.at[k] +=
+                occ_stack_at(at->matrix, y_at, fused->pitch + k * pitch) + m * fused->pitch[k * pitch + pitch - 1];
+        OCC_UNROLLED
+        for (int c = 0; c < OCC_TILE_SIDE / 16; c++) {
+            const int64_t n = at->column + p->column + c / 2 * 8 + c % 2;
+            if (m < y_at->dim[pitch - 1] && n < y_at->dim[pitch])
+                y[m * yrow + n] = occ_apply_vf(&row, *occ_mma_sum(p, OCC_TILE_SIDE, r, c), n, 1, fused->fn);
+        }
+    }
+}
+
+/* Each warp's part of a tile is computed by one warp; blocks of fewer warps than parts go through a tile several times.
+ */
+OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
+                            const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused)
+{
+    OCC_SHARED_ARRAY(float, mma_a, 2 * OCC_TILE_SIDE * OCC_BIG_PITCH);
+    OCC_SHARED_ARRAY(float, mma_b, 2 * OCC_TILE_SIDE * OCC_BIG_PITCH);
+    const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], columns = y_at->dim[rank - 1];
+    const int64_t across = (columns + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE,
+                  down = (rows + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE, total = occ_stack_count(y_at) * down * across;
+    for (int64_t tile = occ_block(); tile < total; tile += occ_grid()) {
+        const int64_t      s = tile / (down * across);
+        const occ_place_in at = {s, tile / across % down * OCC_TILE_SIDE, tile % across * OCC_TILE_SIDE};
+        const occ_factors  f = {{a + occ_stack_at(s, y_at, a_at->stride), occ_stack_row(a_at), occ_stack_column(a_at)},
+                                {b + occ_stack_at(s, y_at, b_at->stride), occ_stack_row(b_at), occ_stack_column(b_at)},
+                                rows,
+                                columns,
+                                a_at->dim[rank - 1]};
+        for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
+            occ_mma_part p = occ_mma_begin(part, OCC_TILE_SIDE);
+            occ_matmul_mma_sums(&p, mma_a, mma_b, &f, &at);
+            if (part < OCC_BIG_PARTS)
+                occ_matmul_mma_store(y + occ_stack_at(s, y_at, y_at->stride), y_at, &p, &at, e, fused);
+        }
+    }
+}
+
+/* matmul - as matmul_f32, with its arguments. */
+OCC_INLINE void occ_matmul_tf32(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
+                                const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused)
+{
+    if (OCC_HAS_MMA)
+        occ_matmul_mma(y, y_at, a, a_at, b, b_at, e, fused);
+    else
+        occ_matmul_f32(y, y_at, a, a_at, b, b_at, e, fused);
+}

@@ -1,0 +1,104 @@
+/* occ_mma.h - tensor cores: one product of small matrices whose factors and sums lie in the registers of a warp, and a
+ * warp's part of a tile whose factors lie in shared memory. Knows nothing of how they came there.
+ *
+ *   OCC_HAS_MMA        whether the architecture has the instruction (sm_80 and newer)
+ *   occ_tf32(x)        x rounded to the 10 bits of mantissa of TF32, ties away from zero
+ *   occ_mma_tf32(d, a, b)
+ *                   d += a b for 16 x 8 sums d, 16 x 8 factors a, 8 x 8 factors b. All lanes of a warp must come. With
+ *                   g = lane / 4 and t = lane % 4 a lane holds, as PTX's tables for mma.m16n8k8 with .tf32 say,
+ *                     a[row][k]       (g, t) (g + 8, t) (g, t + 4) (g + 8, t + 4)
+ *                     b[k][column]    (t, g) (t + 4, g)
+ *                     d[row][column]  (g, 2 t) (g, 2 t + 1) (g + 8, 2 t) (g + 8, 2 t + 1) */
+#ifndef OCC_MMA_H
+#define OCC_MMA_H
+
+#include "occ_big.h"
+
+#if defined(OCC_EMULATE) || __CUDA_ARCH__ >= 800
+#define OCC_HAS_MMA 1
+#else
+#define OCC_HAS_MMA 0
+#endif
+
+#if !defined(OCC_EMULATE)
+#if __CUDA_ARCH__ >= 800
+OCC_DEVICE uint32_t occ_tf32(float x)
+{
+    uint32_t bits;
+    asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
+    return bits;
+}
+
+OCC_DEVICE void occ_mma_tf32(float *d, const uint32_t *a, const uint32_t *b)
+{
+    asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+                 "{%0,%1,%2,%3};"
+                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+#else
+/* Turing: kernels take the sums of single lanes, and these are not called. */
+OCC_DEVICE uint32_t occ_tf32(float x)
+{
+    return __float_as_uint(x);
+}
+
+OCC_DEVICE void occ_mma_tf32(float *d, const uint32_t *a, const uint32_t *b)
+{
+    (void)d, (void)a, (void)b;
+}
+#endif
+#endif
+
+/* A tile has `side` rows and columns, 64 or 128, and eight warps' parts: two down, four across. A lane's sums are in
+ * side / 32 products down and side / 32 across, of four each; it holds every eighth row from `row` on, and two columns
+ * of every eight from `column` on. Factors lie as in occ_big.h: rows of OCC_BIG_PITCH floats, so that the 32 lanes read
+ * 32 banks. */
+typedef struct occ_mma_part {
+    int   a, b; /* the lane's first factors: in rows and in columns of shared memory */
+    int   row, column;
+    float sum[OCC_BIG_PART * OCC_BIG_PART];
+} occ_mma_part;
+
+OCC_HOT occ_mma_part occ_mma_begin(int part, int side)
+{
+    const int    warp = part % OCC_BIG_PARTS / 32, lane = part % 32;
+    const int    down = warp / 4 * (side / 2), across = warp % 4 * (side / 4);
+    occ_mma_part p;
+    p.a = (down + lane / 4) * OCC_BIG_PITCH + lane % 4;
+    p.b = (across + lane / 4) * OCC_BIG_PITCH + lane % 4;
+    p.row = down + lane / 4;
+    p.column = across + lane % 4 * 2;
+    OCC_UNROLLED
+    for (int i = 0; i < OCC_BIG_PART * OCC_BIG_PART; i++)
+        p.sum[i] = 0.0f;
+    return p;
+}
+
+/* Adds the products of the OCC_BIG_K terms in shared memory; those behind the last one are 0. */
+OCC_HOT void occ_mma_add(occ_mma_part *p, const float *sa, const float *sb, int side)
+{
+    uint32_t b[OCC_BIG_PART / 2][2];
+    OCC_UNROLLED
+    for (int j = 0; j < side / 32; j++) {
+        b[j][0] = occ_tf32(sb[p->b + j * 8 * OCC_BIG_PITCH]);
+        b[j][1] = occ_tf32(sb[p->b + j * 8 * OCC_BIG_PITCH + 4]);
+    }
+    OCC_UNROLLED
+    for (int i = 0; i < side / 32; i++) {
+        const float   *from = sa + p->a + i * 16 * OCC_BIG_PITCH;
+        const uint32_t a[4] = {occ_tf32(from[0]), occ_tf32(from[8 * OCC_BIG_PITCH]), occ_tf32(from[4]),
+                               occ_tf32(from[8 * OCC_BIG_PITCH + 4])};
+        OCC_UNROLLED
+        for (int j = 0; j < side / 32; j++)
+            occ_mma_tf32(p->sum + (i * (side / 32) + j) * 4, a, b[j]);
+    }
+}
+
+/* The sum in the lane's row r and column c, both by number. */
+OCC_HOT float *occ_mma_sum(occ_mma_part *p, int side, int r, int c)
+{
+    return p->sum + (r / 2 * (side / 32) + c / 2) * 4 + r % 2 * 2 + c % 2;
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* twin_tf32.cc - tensor cores: the emulated instruction against plain sums, and convolutions and products that use it
+ * against the C kernels, within what rounding the factors explains. */
+#include "image.h"
+
+#define occ_conv_krsc_f32 host_conv_krsc_f32
+#include "conv_krsc_f32.c"
+#undef occ_conv_krsc_f32
+#define occ_matmul_f32 host_matmul_f32
+#include "matmul_f32.c"
+#undef occ_matmul_f32
+#include "conv_krsc_tf32.cu"
+#include "matmul_tf32.cu"
+
+static float tf32(float x)
+{
+    const uint32_t bits = occ_tf32(x);
+    float          y;
+    memcpy(&y, &bits, sizeof y);
+    return y;
+}
+
+static void factors_are_rounded_to_ten_bits(void **)
+{
+    const float ulp = 1.0f / 1024.0f;
+    assert_true(tf32(1.0f + 0.5f * ulp) == 1.0f + ulp);
+    assert_true(tf32(-1.0f - 0.5f * ulp) == -1.0f - ulp);
+    assert_true(tf32(1.0f + 0.499f * ulp) == 1.0f);
+    assert_true(tf32(1.0f + 1.5f * ulp) == 1.0f + 2.0f * ulp);
+    assert_true(tf32(3e38f) < INFINITY && tf32(INFINITY) == INFINITY && std::isnan(tf32(NAN)));
+}
+
+/* Every place of the three matrices, in the registers where PTX's tables for mma.m16n8k8 put it. */
+static void fragments_lie_as_ptx_says(void **)
+{
+    float a[16][8], b[8][8], d[16][8];
+    for (int i = 0; i < 128; i++) {
+        a[i / 8][i % 8] = static_cast<float>(i * 37 % 101 - 50);
+        b[i / 8 % 8][i % 8] = static_cast<float>(i % 64 * 29 % 67 - 30);
+    }
+    emulate::run("mma", 1, 64, [&] {
+        const int      g = occ_lane() / 4, t = occ_lane() % 4;
+        float          sum[4] = {1, 2, 3, 4};
+        const uint32_t fa[4] = {occ_tf32(a[g][t]), occ_tf32(a[g + 8][t]), occ_tf32(a[g][t + 4]),
+                                occ_tf32(a[g + 8][t + 4])};
+        const uint32_t fb[2] = {occ_tf32(b[t][g]), occ_tf32(b[t + 4][g])};
+        occ_mma_tf32(sum, fa, fb);
+        if (occ_thread() < 32) {
+            d[g][2 * t] = sum[0] - 1, d[g][2 * t + 1] = sum[1] - 2;
+            d[g + 8][2 * t] = sum[2] - 3, d[g + 8][2 * t + 1] = sum[3] - 4;
+        }
+    });
+    for (int i = 0; i < 128; i++) {
+        float sum = 0;
+        for (int k = 0; k < 8; k++)
+            sum += a[i / 8][k] * b[k][i % 8];
+        assert_true(d[i / 8][i % 8] == sum);
+    }
+}
+
+static bool exact; /* factors that TF32 holds: only the order of sums differs */
+
+static float factor(Random *random)
+{
+    return exact ? random->real() : static_cast<float>(random->pick(-1000000, 1000000)) / 524288.0f;
+}
+
+/* The tolerance of a sum of n products of factors that are at most 2, each off by 2^-11 of itself at most. What comes
+ * behind, add_and_scale and scale_and_add, multiplies by at most 2. */
+static double bound(int64_t terms)
+{
+    return exact ? 1e-4 : 2.0 * 4.0 * static_cast<double>(terms) * (0x1p-10 + 0x1p-21) + 1e-4;
+}
+
+static int side; /* of the tiles that are tried; 0: those that the kernel takes */
+
+static void convolve(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
+{
+    int64_t          out[3];
+    const occ_window window = window_of(random, in, out);
+    const occ_image  x_at = image_of(batch, groups * inputs, in, random->coin(), random->pick(0, 3)),
+                    y_at = image_of(batch, groups * outputs, out, random->coin(), random->pick(0, 3));
+    const int64_t all = groups * outputs, pixels = batch * out[0] * out[1] * out[2],
+                  terms = inputs * occ_window_size(&window);
+    exact = random->coin();
+    const bool    fuse = random->coin(), with_bias = random->coin();
+    occ_fused     fused = {fuse ? 2 : 0, {all + 1, 0}, fuse ? add_and_scale : nullptr};
+    Tensor<float> x(size_of(x_at)), w(all * terms), bias(all), x0(pixels * (all + 1)), x1(all), y(size_of(y_at));
+    for (Tensor<float> *t : {&x, &w, &bias, &x0, &x1})
+        t->fill([&] { return factor(random); });
+    const occ_expr     e = {{x0.at(), x1.at()}, {0, 0}};
+    const float *const add = with_bias ? bias.at() : nullptr;
+    near(
+        "conv_krsc_tf32", bound(terms), y,
+        [&](float *to) {
+            host_conv_krsc_f32(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
+        },
+        [&](float *to) {
+            if (side)
+                occ_conv_mma_f32(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused, side);
+            else
+                occ_conv_krsc_tf32(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
+        });
+}
+
+static void convolutions(void **)
+{
+    Random random = {21};
+    for (int s : {0, OCC_TILE_SIDE, OCC_BIG_SIDE}) {
+        side = s;
+        for (int i = 0; i < rounds(12); i++) {
+            const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
+            convolve(&random, random.pick(0, 2) ? 1 : 3, random.pick(1, 12), random.pick(1, 20), in, random.pick(1, 2));
+        }
+        for (int64_t outputs : {63, 64, 65, 129}) {
+            const int64_t in[3] = {1, 10, 13};
+            convolve(&random, 1, 8, outputs, in, 1);
+            convolve(&random, 2, 5, outputs, in, 1);
+        }
+    }
+    side = 0;
+}
+
+static float scale_and_add(const occ_expr *e, float acc, int64_t c, int n)
+{
+    const float *x0 = static_cast<const float *>(e->x[0]), *x1 = static_cast<const float *>(e->x[1]);
+    (void)n;
+    return acc * x0[e->at[0] + c] + x1[e->at[1] + c];
+}
+
+/* A stack of two matrices with gaps between rows. */
+static occ_stack stack_of(int64_t rows, int64_t columns, bool turned)
+{
+    const int64_t pitch = (turned ? rows : columns) + 3, size = (turned ? columns : rows) * pitch;
+    return {3, {2, rows, columns}, {size, turned ? 1 : pitch, turned ? pitch : 1}};
+}
+
+static void multiply(Random *random, int64_t rows, int64_t columns, int64_t depth, bool turned_a, bool turned_b)
+{
+    const occ_stack a_at = stack_of(rows, depth, turned_a), b_at = stack_of(depth, columns, turned_b),
+                    y_at = stack_of(rows, columns, false);
+    const occ_extent      pitch[2][2] = {{0, 0}, {7, columns}};
+    const bool            fuse = random->coin();
+    exact = random->coin();
+    const occ_stack_fused fused = {fuse ? 2 : 0, pitch[0], fuse ? scale_and_add : nullptr};
+    Tensor<float>         a(2 * a_at.stride[0]), b(2 * b_at.stride[0]), x0(columns), x1(columns * rows + 7),
+        y(2 * y_at.stride[0]);
+    for (Tensor<float> *t : {&a, &b, &x0, &x1})
+        t->fill([&] { return factor(random); });
+    const occ_expr e = {{x0.at(), x1.at()}, {0, 0}};
+    near(
+        "matmul_tf32", bound(depth), y,
+        [&](float *to) { host_matmul_f32(to, &y_at, a.at(), &a_at, b.at(), &b_at, &e, &fused); },
+        [&](float *to) { occ_matmul_tf32(to, &y_at, a.at(), &a_at, b.at(), &b_at, &e, &fused); });
+}
+
+static void products(void **)
+{
+    Random random = {22};
+    for (int64_t rows : {1, 63, 64, 65})
+        for (int64_t depth : {0, 1, 7, 8, 9, 33}) {
+            multiply(&random, rows, 66 - rows, depth, false, random.coin());
+            multiply(&random, rows, 70, depth, true, false);
+        }
+}
+
+int main()
+{
+    const CMUnitTest tests[] = {cmocka_unit_test(factors_are_rounded_to_ten_bits),
+                                cmocka_unit_test(fragments_lie_as_ptx_says), cmocka_unit_test(convolutions),
+                                cmocka_unit_test(products)};
+    return cmocka_run_group_tests(tests, nullptr, nullptr);
+}
