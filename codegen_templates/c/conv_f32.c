@@ -144,17 +144,25 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
                            int64_t end, int form)
 {
     const occ_taps inside = occ_conv_interior(g, 1);
+    (void)form; /* where no step needs another form than OCC_CONV_EDGES */
     for (int64_t image = first; image < last; image++)
         for (int64_t z = 0; z < g->out[0]; z++)
             for (int64_t r = begin, next; r < end; r = next) {
                 const occ_taps d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
                 next = r < inside.first || r >= inside.last ? r + 1 : occ_min(inside.last, end);
-                if (form == OCC_CONV_RUNS)
-                    occ_conv_band_runs(g, b, image, z, r, next, d, h);
-                else if (form == OCC_CONV_OPEN)
+#if OCC_OPEN_EXTENTS
+                if (form == OCC_CONV_OPEN) {
                     occ_conv_band_open(g, b, image, z, r, next, d, h);
-                else
-                    occ_conv_band(g, b, image, z, r, next, d, h);
+                    continue;
+                }
+#endif
+#if OCC_WIDE_BORDERS
+                if (form == OCC_CONV_RUNS) {
+                    occ_conv_band_runs(g, b, image, z, r, next, d, h);
+                    continue;
+                }
+#endif
+                occ_conv_band(g, b, image, z, r, next, d, h);
             }
 }
 
@@ -276,10 +284,13 @@ OCC_HOT void occ_conv_channels(occ_conv *g, int64_t group, int vectors, int64_t 
     const int64_t wide = vectors * OCC_W, rest = occ_conv_rest(g->outputs, vectors), whole = g->outputs - rest;
     for (int64_t from = 0; line && from < whole; from += occ_max(OCC_PANEL, wide)) {
         const int64_t last = occ_min(from + occ_max(OCC_PANEL, wide), whole);
-        if (form == OCC_CONV_OPEN)
+#if OCC_OPEN_EXTENTS
+        if (form == OCC_CONV_OPEN) {
             occ_conv_line_open(g, group, from, last, vectors);
-        else
-            occ_conv_line(g, group, from, last, vectors);
+            continue;
+        }
+#endif
+        occ_conv_line(g, group, from, last, vectors);
     }
     for (int64_t from = 0; !line && from < whole; from += wide) {
         const occ_conv_block b = occ_conv_block_of(g, group, from, wide);
@@ -435,8 +446,12 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     const int     vectors = tile[0] == 1 || (tile[0] == 0 && OCC_KNOWN(width) && occ_conv_is_narrow(width)) ? 1
                             : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0                               ? 4
                                                                               : OCC_TILE_VECTORS;
-    const int     open = !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]) ||
+#if OCC_OPEN_EXTENTS
+    const int open = !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]) ||
                      (!OCC_KNOWN(y_at->dim[2] * y_at->dim[3]) && flat); /* GCC learns late what is flat */
+#else
+    const int open = 0;
+#endif
     const int form = open                                                          ? OCC_CONV_OPEN
                      : flat || occ_conv_fits(x_at, y_at, window, outputs, vectors) ? OCC_CONV_EDGES
                                                                                    : OCC_CONV_RUNS;
@@ -453,15 +468,22 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     occ_conv      g = occ_conv_make(x, x_at, w, bias, y, y_at, window, groups, fused, pace, flat);
     if (e)
         g.e = *e;
-    if (!open && tile[0] == 0 && (tile[1] == 0 || tile[1] == y_at->dim[3]) && occ_conv_is_deep(&g)) {
+    if (OCC_W == 8 && !open && tile[0] == 0 && (tile[1] == 0 || tile[1] == y_at->dim[3]) && occ_conv_is_deep(&g)) {
         for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
             occ_deep_channels(&g, group);
         return;
     }
-    if (form == OCC_CONV_OPEN)
+#if OCC_OPEN_EXTENTS
+    if (form == OCC_CONV_OPEN) {
         occ_conv_groups(g, groups, vectors, images, high, OCC_CONV_OPEN);
-    else if (form == OCC_CONV_RUNS)
+        return;
+    }
+#endif
+#if OCC_WIDE_BORDERS
+    if (form == OCC_CONV_RUNS) {
         occ_conv_groups(g, groups, vectors, images, high, OCC_CONV_RUNS);
-    else
-        occ_conv_groups(g, groups, vectors, images, high, OCC_CONV_EDGES);
+        return;
+    }
+#endif
+    occ_conv_groups(g, groups, vectors, images, high, OCC_CONV_EDGES);
 }

@@ -162,7 +162,11 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
 {
     const int64_t reach =
         (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
+#if OCC_OPEN_EXTENTS
     const int open = !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]);
+#else
+    const int open = 0;
+#endif
     if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) || reach > OCC_DEPTH_REACH || window->kernel[2] > OCC_CONV_TAPS ||
         (open && OCC_W == 1) || !(open || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS))) {
         occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);
@@ -174,9 +178,13 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
         g.e = *e;
     for (int64_t image = 0; image < g.batch; image++)
         for (int64_t z = 0; z < g.out[0]; z++)
-            for (int64_t r = 0; r < g.out[1]; r++)
-                if (open)
+            for (int64_t r = 0; r < g.out[1]; r++) {
+#if OCC_OPEN_EXTENTS
+                if (open) {
                     occ_depthwise_row_open(&g, image, z, r);
-                else
-                    occ_depthwise_row(&g, image, z, r);
+                    continue;
+                }
+#endif
+                occ_depthwise_row(&g, image, z, r);
+            }
 }

@@ -23,6 +23,14 @@
  *                       too slow to run
  *   OCC_COPY    memcpy of a literal number of bytes: a load and a store for freestanding compilers, too
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
+#ifndef OCC_OPEN_EXTENTS
+/* Decided by occamyc for each program, so that loops which no step needs are left out: C compilers take most of their
+ * time for those.
+ *   OCC_OPEN_EXTENTS  extents of some step are known only while the program runs
+ *   OCC_WIDE_BORDERS  more columns of some convolution may miss taps, at an end of a row, than a tile has */
+#define OCC_OPEN_EXTENTS 1
+#define OCC_WIDE_BORDERS 1
+#endif
 #ifndef OCC_CODE
 #define OCC_CODE
 #endif

@@ -150,8 +150,9 @@ OCC_HOT void occ_deep_channels(occ_conv *g, int64_t group)
     }
 }
 
-/* Is the loop over taps faster than the loop over rows? It is for one image, weights that do not stay in the cache, and
- * enough pixels in every block of rows that see each tap to be cut into full tiles and tiles of one pixel less. */
+/* Is the loop over taps faster than the loop over rows? With vectors of 8 lanes it is for one image, weights that do
+ * not stay in the cache, and enough pixels in every block of rows that see each tap to be cut into full tiles and tiles
+ * of one pixel less. */
 OCC_HOT int occ_conv_is_deep(const occ_conv *g)
 {
     const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
@@ -159,8 +160,8 @@ OCC_HOT int occ_conv_is_deep(const occ_conv *g)
     const int64_t  high = fits ? occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size : 0;
     const int64_t  least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first),
                   full = OCC_TILE_ROWS(2);
-    return OCC_W == 8 && g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 &&
-           g->xchannel == 1 && g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
+    return g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 && g->xchannel == 1 &&
+           g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
 }
 
 #endif

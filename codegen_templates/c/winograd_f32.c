@@ -128,10 +128,14 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
 OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies,
                                    int64_t width)
 {
-    const int64_t          inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
-    const int64_t          tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
-    const int64_t          pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
-    const int              form = OCC_KNOWN(width) ? OCC_CONV_EDGES : OCC_CONV_OPEN;
+    const int64_t inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
+    const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
+    const int64_t pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
+#if OCC_OPEN_EXTENTS
+    const int form = OCC_KNOWN(width) ? OCC_CONV_EDGES : OCC_CONV_OPEN;
+#else
+    const int form = OCC_CONV_EDGES;
+#endif
     static const occ_fused none = {0, {0}, NULL};
     for (int f = 0; f < frequencies; f++) {
         occ_conv g = {p->v + f * p->vfrequency,

@@ -198,7 +198,8 @@ static void find_headers(Emit *emit, const char *text, bool *needed)
 
 void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks)
 {
-    const char **piece = prune_templates(emit->arena, emit->on_device ? &device_code : emit->target), *file = "";
+    const char **piece = prune_templates(emit);
+    const char  *file = "";
     Index        index = index_build(emit);
     bool         needed[NSTANDARD] = {false};
 

@@ -60,8 +60,10 @@ typedef struct Emit {
     int           nlibc, clibc;
     uint64_t     *sum; /* by Buffer.id: checksum of a block or table */
     bool         *summed;
-    bool          parallel; /* some step runs in parts */
-    int           status;   /* -1 once something could not be printed */
+    bool          parallel;     /* some step runs in parts */
+    bool          open_extents; /* some step function takes an extent as a parameter */
+    bool          wide_borders; /* KernelRecord.wide_border of some step */
+    int           status;       /* -1 once something could not be printed */
 } Emit;
 
 /* c.c, c_run.c, c_steps.c - the printer of C99. */
@@ -173,8 +175,9 @@ void     emit_swap_members(Emit *emit, Text *text);             /* members of th
 /* checksum.c - the checksum (occ_sum) of consecutive pieces, after bytes whose checksum is `before` (0: no bytes). */
 uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count);
 
-/* prune.c - the text of each template piece, by index, less what `target` cannot need; "" where nothing is left. */
-const char **prune_templates(Arena *arena, const Target *target);
+/* prune.c - the text of each template piece, by index, less what `target` cannot need, and less what
+ * the steps do not need; "" where nothing is left. */
+const char **prune_templates(const Emit *emit);
 
 /* chunks.c - the template pieces that `text` needs, in order, and the standard headers. */
 void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks);

@@ -1,5 +1,6 @@
-/* prune.c - removes from the templates what a target cannot need: branches of #if whose condition follows from the
- * macros that its C compilers never define, and from what the templates define under such conditions. A condition that
+/* prune.c - removes from the templates what a target or a program cannot need: branches of #if whose condition follows
+ * from the macros that its C compilers never define, from what its steps need (OCC_OPEN_EXTENTS and its
+ * neighbours), and from what the templates define under such conditions. A condition that
  * is decided in part is rewritten without that part. It understands defined(), !, &&, || and comparisons of a name with
  * a number; other conditions stay. */
 #include "emit/emit.h"
@@ -399,10 +400,11 @@ static bool is_bare(const char *c)
     }
 }
 
-const char **prune_templates(Arena *arena, const Target *target)
+const char **prune_templates(const Emit *emit)
 {
-    Prune        p = {.arena = arena};
-    const char **text = arena_array(arena, const char *, template_nchunk);
+    const Target *target = emit->on_device ? &device_code : emit->target;
+    Prune         p = {.arena = emit->arena};
+    const char  **text = arena_array(emit->arena, const char *, template_nchunk);
 
     p.any_processor = true;
     for (const char *const *name = target ? target->absent : NULL; name && *name; name++) {
@@ -411,11 +413,13 @@ const char **prune_templates(Arena *arena, const Target *target)
             macro_set(&p, (Macro){"OCC_W", 5, MACRO_VALUE, target->vector_bytes / 4, true});
         p.any_processor &= strcmp(*name, "OCC_FORCE_WIDTH") != 0;
     }
+    macro_set(&p, (Macro){"OCC_OPEN_EXTENTS", 16, MACRO_VALUE, emit->open_extents, true});
+    macro_set(&p, (Macro){"OCC_WIDE_BORDERS", 16, MACRO_VALUE, emit->wide_borders, true});
     if (target == &device_code)
         macro_set(&p, (Macro){"OCC_ON_DEVICE", 13, MACRO_VALUE, 1, true});
     for (int i = 0; i < template_nchunk; i++) {
         text[i] = template_chunk[i].text;
-        if (p.nmacro && strchr(text[i], '#')) {
+        if (strchr(text[i], '#')) {
             text[i] = prune_piece(&p, text[i]);
             text[i] = is_bare(text[i]) ? "" : text[i];
         }

@@ -1,6 +1,7 @@
 /* step.c - step functions. Each calls one kernel with literal arguments, so that the C compiler specialises it. Steps
  * with equal text share a function; values that differ between runs are parameters. */
 #include "emit/emit.h"
+#include "kernels/record.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@ static int dynamic_param(StepText *b, Extent extent)
     char name[16];
 
     b->fixed = false;
+    b->emit->open_extents = true;
     for (int i = 0; i < b->ndynamic; i++)
         if (b->dynamic[i] == extent.expr)
             return i;
@@ -280,8 +282,11 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
 {
     StepText b = {
         .emit = emit, .step = step, .params = text_new(emit->arena), .locals = text_new(emit->arena), .extra = extra};
-    StepFunction made;
+    const KernelRecord *record = step->kernel->record;
+    StepFunction        made;
 
+    if (record->wide_border && record->wide_border(step))
+        emit->wide_borders = true;
     if (build(&b) < 0) {
         emit->status = diag_bug(emit->diag, step->norigin ? step->origin[0]->loc : (Loc){0},
                                 "kernel %s takes other operands or arguments than its step has", step->kernel->name);

@@ -60,6 +60,20 @@ bool conv_shape_of(const Step *step, ConvShape *shape)
            conv_shape_read(step, shape);
 }
 
+bool conv_has_wide_border(const ConvShape *s)
+{
+    enum { LEAST_TILE = 3, MOST_TILE = 24, MOST_TAPS = 16 }; /* of tiles at an edge, as in occ_conv.h */
+    int64_t inside = int_max(s->in[2] + s->pad[2] - (s->kernel[2] - 1) * s->dilation[2], 0);
+    int64_t left = int_ceil_div(s->pad[2], s->stride[2]), right = s->out[2] - int_ceil_div(inside, s->stride[2]);
+    bool    wide = s->kernel[2] > MOST_TAPS;
+
+    for (int64_t most = LEAST_TILE; most <= MOST_TILE; most++) {
+        int64_t tiles = int_max(int_ceil_div(s->out[2], most), 1);
+        wide |= tiles > 1 && int_max(left, right) > s->out[2] / tiles;
+    }
+    return wide;
+}
+
 /* ------------------------------------------------------------------------------------------------------ floats */
 
 /* Nanoseconds of computing while weights are read: prefetching hides half of the shorter one. */

@@ -20,6 +20,11 @@ bool conv_shape_read(const Step *step, ConvShape *shape);
 /* The shape of a step of conv_f32 or winograd_f32 whose extents are constant; else false. */
 bool conv_shape_of(const Step *step, ConvShape *shape);
 
+/* Whether more columns at an end of a row may miss taps than a tile has. Tiles are as narrow as the vectors of the C
+ * compiler's machine ask for (occ_tile.h), so every width of a tile is tried. Example: with 3 taps 12 columns apart and
+ * 12 columns of padding, 12 columns at either end miss a tap. */
+bool conv_has_wide_border(const ConvShape *shape);
+
 /* Time of `outputs` channels of a map by blocks of so many vectors, `depth` products each, in vector multiply-adds. */
 double cost_blocks(const Core *core, int64_t height, int64_t width, int64_t outputs, int64_t vectors, double depth);
 

@@ -240,10 +240,19 @@ static void small_scratch_after(Program *program, Step *step)
     tiles_set_scratch(program, &step->operand[step->nparam - 1], WIDTH, rows, rows * block[CHANNELS]);
 }
 
+static bool has_wide_border(const Step *step)
+{
+    ConvShape shape;
+
+    conv_shape_read(step, &shape);
+    return conv_has_wide_border(&shape);
+}
+
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},
                                   .panels = panels_of_floats,
                                   .time = time_conv,
                                   .follow = window_follow,
+                                  .wide_border = has_wide_border,
                                   .tiles = {can_make_small_rows, small_rows_of_conv, NULL},
                                   .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_bytes = {.cut = {offer_conv, take_conv_bytes, work_bytes, true},

@@ -104,6 +104,10 @@ typedef struct KernelRecord {
     bool (*follow)(const Program *program, const Step *step, Follow *follow);
     int columns; /* neighbouring pixels that a kernel over windows makes together when it makes rows in rising order */
 
+    /* Whether columns that miss taps may be more than a tile has, for some width of vectors. NULL: the kernel has no
+     * code of its own for that. */
+    bool (*wide_border)(const Step *step);
+
     TileRule tiles;
     Touched  touched[MAX_TOUCHED];
     Shared   shared[MAX_SHARED];

@@ -192,6 +192,54 @@ static void a_bad_line_is_named(void **state)
     assert_int_equal(choices_read(&choices, "/nowhere/at/all", &w->diag), -1);
 }
 
+/* Does a tap of column c lie outside the input? */
+static bool misses_taps(const ConvShape *s, int64_t c)
+{
+    int64_t first = c * s->stride[2] - s->pad[2], last = first + (s->kernel[2] - 1) * s->dilation[2];
+
+    return first < 0 || last >= s->in[2];
+}
+
+/* Does a column miss taps that is in neither the first nor the last tile of a row, of at most `most` columns each? */
+static bool misses_taps_inside(const ConvShape *s, int64_t most)
+{
+    int64_t tiles = (s->out[2] + most - 1) / most, size = s->out[2] / tiles;
+    int64_t first = s->out[2] % tiles ? size + 1 : size; /* larger tiles come first */
+
+    for (int64_t c = first; c < s->out[2] - size; c++)
+        if (misses_taps(s, c))
+            return true;
+    return false;
+}
+
+static void borders_wider_than_a_tile_are_known(void **state)
+{
+    static const int64_t most[] = {24, 16, 14, 12, 10, 9, 8, 7, 6, 5, 4, 3}; /* occ_tile.h */
+    int                  wide = 0, narrow = 0;
+
+    (void)state;
+    for (int n = 0; n < 40000; n++) {
+        ConvShape s = square(8, 1 + rand() % 60, 1 + rand() % 7);
+        s.stride[2] = 1 + rand() % 3;
+        s.dilation[2] = rand() % 3 ? 1 : 1 + rand() % 9;
+        s.pad[2] = rand() % (s.kernel[2] * s.dilation[2]);
+        s.out[2] = 1 + rand() % 60;
+        if (conv_has_wide_border(&s)) {
+            wide++;
+            continue;
+        }
+        narrow++;
+        for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+            if (misses_taps_inside(&s, most[i]))
+                fail_msg("%d columns miss taps beyond a tile of %d", (int)s.out[2], (int)most[i]);
+    }
+    assert_true(wide > 5000 && narrow > 5000);
+    for (int64_t size = 3; size < 300; size++) {
+        ConvShape usual = square(8, size, 3);
+        assert_false(conv_has_wide_border(&usual));
+    }
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 /* Nothing is chosen for a target whose core nobody knows. */
@@ -213,6 +261,7 @@ int main(void)
         cmocka_unit_test(one_pixel_waits_for_its_weights),
         cmocka_unit_test(the_measured_order_is_predicted),
         cmocka_unit_test(larger_weights_must_pay),
+        cmocka_unit_test(borders_wider_than_a_tile_are_known),
         T(bytes_are_transformed_where_their_sums_fit),
         T(choices_are_read_as_they_are_written),
         T(a_bad_line_is_named),
