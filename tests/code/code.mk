@@ -8,6 +8,7 @@ CODE_ALWAYS := test_compress_default_axis test_affine_grid_2d_align_corners_expa
                test_strnorm_model_monday_casesensintive_nochangecase test_winograd_of_outputs_beyond_a_block
 
 check-code: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
+	$(PYTHON) tests/code/check_effort.py --occamyc=$(BUILD)/occamyc --cc $(firstword $(CC)) --work=$(BUILD)/effort
 	$(CODE_PROOF) $(CODE_ALWAYS:%=--also=%) -- $(BUILD)/cases
 
 check-code-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
