@@ -206,7 +206,8 @@ def built(arguments, name, flags, queues, cflags, folder):
     """The program with the pool of its host program, and its objects."""
     tools = host.Toolchain(arguments.occamyc, arguments.cc, cflags + " -pthread")
     folder = os.path.join(arguments.work, name, folder)
-    host.compile_model(tools, os.path.join(arguments.work, f"{name}.onnx"), folder, [*flags, f"--queues={queues}"])
+    weights = ["--weights=file"] if queues > 1 and "--weights=file" not in flags else [] # else megabytes of numbers in the text
+    host.compile_model(tools, os.path.join(arguments.work, f"{name}.onnx"), folder, [*flags, *weights, f"--queues={queues}"])
     host.build_program(tools, folder)
     return tools, folder
 

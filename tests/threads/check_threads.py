@@ -182,7 +182,8 @@ MODELS = {
 def compiled(arguments, name, path, flags, threads, cflags, folder):
     tools = host.Toolchain(arguments.occamyc, arguments.cc, cflags + " -pthread")
     folder = os.path.join(arguments.work, name, folder)
-    host.compile_model(tools, path, folder, [*flags, f"--threads={threads}"])
+    weights = ["--weights=file"] if threads > 1 else [] # C compilers take seconds for megabytes of numbers in the text
+    host.compile_model(tools, path, folder, [*flags, *weights, f"--threads={threads}"])
     host.build_program(tools, folder)
     return folder
 
