@@ -111,14 +111,11 @@ def run_compiler(folder, command, limit):
         raise Failure("cc-fail", first_error(text))
 
 
-HOST_PARTS = ("main_tables.c", "main_code.c")
-
-
 def build_program(tools, folder):
     """Link everything that was written into `folder`/model. The host program itself is not optimised: it is the larger
     part of what a small case costs."""
     sources = sorted(os.path.basename(p) for ending in ("c", "S", "s") for p in glob.glob(os.path.join(folder, "*." + ending)))
-    sources = [source for source in sources if source not in ("main.c", *HOST_PARTS)] # those of an earlier build in the folder, too
+    sources = [source for source in sources if source not in ("main.c", *host_parts.FILES)] # those of an earlier build in the folder, too
     compiler = [*shlex.split(tools.cc), *shlex.split(tools.cflags)]
     if tools.nvcc:
         compiler += ["-isystem", os.path.join(os.path.dirname(shlex.split(tools.nvcc)[0]), "..", "include")]
@@ -149,9 +146,9 @@ def compile_source(tools, folder, compiler, source):
 
 def build_host(tools, folder, compiler):
     """The objects of main.c."""
-    sources = list(HOST_PARTS)
-    if "OCC_PROFILE" in tools.cflags or not host_parts.write_two_files(*(os.path.join(folder, name) for name in ["main.c", *sources])):
-        sources = ["main.c"]
+    sources = ["main.c"]
+    if "OCC_PROFILE" not in tools.cflags and host_parts.write_two_files(folder):
+        sources = host_parts.FILES
     for source in sources:
         compile_source(tools, folder, compiler, source)
     return [os.path.splitext(source)[0] + ".o" for source in sources]

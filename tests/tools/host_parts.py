@@ -3,6 +3,9 @@
 Tests compile thousands of host programs. Of each only its tables are compiled then (host_parts.split); the code is compiled once.
 """
 
+import os
+
+FILES = ("main_tables.c", "main_code.c")
 MODEL = "static const HostModel host_model"
 CODE = "/* host_memory.h - "                                   # the first file of what is the same
 
@@ -17,12 +20,13 @@ def split(text, header):
     return types, tables, mark + code
 
 
-def write_two_files(main, tables, code):
-    """Of the host program at the path `main`, which includes model.h, two files that are one program; false where it cannot be parted."""
-    with open(main) as file:
+def write_two_files(folder):
+    """Of the host program main.c in the folder, which includes model.h, the FILES, which are one program; false where it cannot be parted."""
+    with open(os.path.join(folder, "main.c")) as file:
         parts = split(file.read(), "model.h")
     if not parts:
         return False
+    tables, code = (os.path.join(folder, name) for name in FILES)
     with open(tables, "w") as file:
         file.write(parts[1].replace(f"{MODEL};", "extern const HostModel host_model;").replace(MODEL, "const HostModel host_model"))
     with open(code, "w") as file:
