@@ -6,6 +6,15 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifndef OCC_OPEN_EXTENTS
+/* Decided by occamyc for each program, so that loops which no step needs are left out: C compilers take most of their
+ * time for those.
+ *   OCC_OPEN_EXTENTS  extents of some step are known only while the program runs
+ *   OCC_WIDE_BORDERS  more columns of some convolution may miss taps, at an end of a row, than a tile has */
+#define OCC_OPEN_EXTENTS 1
+#define OCC_WIDE_BORDERS 1
+#endif
+
 /* How functions are compiled.
  *   OCC_INLINE  kernels: inlined into the step that calls them with literals, unless one copy of each is asked for
  *   OCC_HOT     the innermost parts of kernels: inlined everywhere, so that tiles stay in registers
@@ -23,14 +32,6 @@
  *                       too slow to run
  *   OCC_COPY    memcpy of a literal number of bytes: a load and a store for freestanding compilers, too
  * The pragma lets GCC fuse multiplications and additions in ISO modes too, as Clang does by default. */
-#ifndef OCC_OPEN_EXTENTS
-/* Decided by occamyc for each program, so that loops which no step needs are left out: C compilers take most of their
- * time for those.
- *   OCC_OPEN_EXTENTS  extents of some step are known only while the program runs
- *   OCC_WIDE_BORDERS  more columns of some convolution may miss taps, at an end of a row, than a tile has */
-#define OCC_OPEN_EXTENTS 1
-#define OCC_WIDE_BORDERS 1
-#endif
 #ifndef OCC_CODE
 #define OCC_CODE
 #endif

@@ -4,28 +4,15 @@
 #include "conv_krsc_f32.cu"
 #include "occ_mma.h"
 
-/* Begins to bring terms k to k + OCC_BIG_K - 1 of all rows and columns of the tile. */
-OCC_HOT void occ_conv_mma_fill(float *sa, float *sb, const occ_conv_big *f, int side, int64_t k)
-{
-    const int fours = OCC_BIG_K / 4;
-    for (int i = occ_thread(); i < side * fours; i += occ_threads()) {
-        const int     r = i / fours, at = i % fours * 4;
-        const int64_t left = r < f->columns ? f->terms - (k + at) : 0;
-        occ_conv_big_pixel(sa + r * OCC_BIG_PITCH + at, f, f->row + r, k + at);
-        occ_big_bring(sb + r * OCC_BIG_PITCH + at, left > 0 ? f->w + r * f->terms + k + at : f->w, left);
-    }
-    occ_copy_commit();
-}
-
 /* Adds all terms: while some are used, the next ones come. */
 OCC_HOT void occ_conv_mma_sums(occ_mma_part *p, float *sa, float *sb, const occ_conv_big *f, int side)
 {
     int stage = 0;
-    occ_conv_mma_fill(sa, sb, f, side, 0);
+    occ_conv_big_fill(sa, sb, f, side, 0);
     for (int64_t k = 0; k < f->terms; k += OCC_BIG_K, stage ^= 1) {
         const int next = (stage ^ 1) * side * OCC_BIG_PITCH, here = stage * side * OCC_BIG_PITCH;
         if (k + OCC_BIG_K < f->terms)
-            occ_conv_mma_fill(sa + next, sb + next, f, side, k + OCC_BIG_K);
+            occ_conv_big_fill(sa + next, sb + next, f, side, k + OCC_BIG_K);
         else
             occ_copy_commit();
         occ_copy_wait(1);

@@ -24,6 +24,31 @@ OCC_HOT void occ_matmul_dots(float *sa, float *sb, occ_product *p, const occ_fac
     occ_product_join_four(p, &p1, &p2, &p3);
 }
 
+/* The factors of one matrix of the stack. */
+OCC_HOT occ_factors occ_matmul_factors(const float *a, const occ_stack *a_at, const float *b, const occ_stack *b_at,
+                                       const occ_stack *y_at, int64_t matrix)
+{
+    const int64_t     rank = y_at->rank;
+    const occ_factors f = {{a + occ_stack_at(matrix, y_at, a_at->stride), occ_stack_row(a_at), occ_stack_column(a_at)},
+                           {b + occ_stack_at(matrix, y_at, b_at->stride), occ_stack_row(b_at), occ_stack_column(b_at)},
+                           y_at->dim[rank - 2],
+                           y_at->dim[rank - 1],
+                           a_at->dim[rank - 1]};
+    return f;
+}
+
+/* The expression's operands at row m of one matrix of the stack. */
+OCC_HOT occ_expr occ_matmul_row(const occ_expr *e, const occ_stack_fused *fused, const occ_stack *y_at, int64_t matrix,
+                                int64_t m)
+{
+    const int64_t pitch = y_at->rank - 1;
+    occ_expr      row = occ_expr_start(e);
+    OCC_UNROLLED
+    for (int64_t k = 0; k < fused->nx; k++)
+        row.at[k] += occ_stack_at(matrix, y_at, fused->pitch + k * pitch) + m * fused->pitch[k * pitch + pitch - 1];
+    return row;
+}
+
 /* Applies the expression to the results of this thread, and stores them. */
 OCC_HOT void occ_matmul_store(float *y, const occ_stack *y_at, const occ_product *p, const occ_place_in *at,
                               const occ_expr *e, const occ_stack_fused *fused)
@@ -31,12 +56,8 @@ OCC_HOT void occ_matmul_store(float *y, const occ_stack *y_at, const occ_product
     const int64_t pitch = y_at->rank - 1, yrow = occ_stack_row(y_at);
     OCC_UNROLLED
     for (int i = 0; i < OCC_TILE_PART; i++) {
-        const int64_t m = at->row + p->row + i;
-        occ_expr      row = occ_expr_start(e);
-        OCC_UNROLLED
-        for (int64_t k = 0; k < fused->nx; k++)
-            row.at[k] +=
-                occ_stack_at(at->matrix, y_at, fused->pitch + k * pitch) + m * fused->pitch[k * pitch + pitch - 1];
+        const int64_t  m = at->row + p->row + i;
+        const occ_expr row = occ_matmul_row(e, fused, y_at, at->matrix, m);
         OCC_UNROLLED
         for (int j = 0; j < OCC_TILE_PART; j++) {
             const int64_t n = at->column + p->column + j;
@@ -62,11 +83,7 @@ OCC_INLINE void occ_matmul_f32(float *y, const occ_stack *y_at, const float *a, 
     for (int64_t tile = occ_block(); tile < total; tile += occ_grid()) {
         const int64_t      s = tile / (down * across);
         const occ_place_in at = {s, tile / across % down * OCC_TILE_SIDE, tile % across * OCC_TILE_SIDE};
-        const occ_factors  f = {{a + occ_stack_at(s, y_at, a_at->stride), occ_stack_row(a_at), occ_stack_column(a_at)},
-                                {b + occ_stack_at(s, y_at, b_at->stride), occ_stack_row(b_at), occ_stack_column(b_at)},
-                                rows,
-                                columns,
-                                a_at->dim[rank - 1]};
+        const occ_factors  f = occ_matmul_factors(a, a_at, b, b_at, y_at, s);
         for (int part = occ_thread(); part - occ_thread() < OCC_TILE_PARTS; part += occ_threads()) {
             occ_product p = occ_product_begin(part);
             if (occ_stack_column(b_at) == 1)

@@ -57,12 +57,8 @@ OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part 
     const int64_t pitch = y_at->rank - 1, yrow = occ_stack_row(y_at);
     OCC_UNROLLED
     for (int r = 0; r < OCC_TILE_SIDE / 16; r++) {
-        const int64_t m = at->row + p->row + r * 8;
-        occ_expr      row = occ_expr_start(e);
-        OCC_UNROLLED
-        for (int64_t k = 0; k < fused->nx; k++)
-            row.at[k] +=
-                occ_stack_at(at->matrix, y_at, fused->pitch + k * pitch) + m * fused->pitch[k * pitch + pitch - 1];
+        const int64_t  m = at->row + p->row + r * 8;
+        const occ_expr row = occ_matmul_row(e, fused, y_at, at->matrix, m);
         OCC_UNROLLED
         for (int c = 0; c < OCC_TILE_SIDE / 16; c++) {
             const int64_t n = at->column + p->column + c / 2 * 8 + c % 2;
@@ -85,11 +81,7 @@ OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, con
     for (int64_t tile = occ_block(); tile < total; tile += occ_grid()) {
         const int64_t      s = tile / (down * across);
         const occ_place_in at = {s, tile / across % down * OCC_TILE_SIDE, tile % across * OCC_TILE_SIDE};
-        const occ_factors  f = {{a + occ_stack_at(s, y_at, a_at->stride), occ_stack_row(a_at), occ_stack_column(a_at)},
-                                {b + occ_stack_at(s, y_at, b_at->stride), occ_stack_row(b_at), occ_stack_column(b_at)},
-                                rows,
-                                columns,
-                                a_at->dim[rank - 1]};
+        const occ_factors  f = occ_matmul_factors(a, a_at, b, b_at, y_at, s);
         for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
             occ_mma_part p = occ_mma_begin(part, OCC_TILE_SIDE);
             occ_matmul_mma_sums(&p, mma_a, mma_b, &f, &at);

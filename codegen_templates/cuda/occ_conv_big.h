@@ -41,11 +41,11 @@ OCC_HOT void occ_conv_big_pixel(float *to, const occ_conv_big *f, const occ_krsc
     }
 }
 
-/* Begins to bring terms k to k + OCC_BIG_K - 1 of all rows and columns of the tile. */
-OCC_HOT void occ_conv_big_fill(float *sa, float *sb, const occ_conv_big *f, int64_t k)
+/* Begins to bring terms k to k + OCC_BIG_K - 1 of all rows and columns of a tile, `side` of each. */
+OCC_HOT void occ_conv_big_fill(float *sa, float *sb, const occ_conv_big *f, int side, int64_t k)
 {
     const int fours = OCC_BIG_K / 4;
-    for (int i = occ_thread(); i < OCC_BIG_SIDE * fours; i += occ_threads()) {
+    for (int i = occ_thread(); i < side * fours; i += occ_threads()) {
         const int     r = i / fours, at = i % fours * 4;
         const int64_t left = r < f->columns ? f->terms - (k + at) : 0;
         occ_conv_big_pixel(sa + r * OCC_BIG_PITCH + at, f, f->row + r, k + at);
@@ -76,11 +76,11 @@ OCC_HOT occ_big_part occ_conv_big_begin(int part, const float *bias, int64_t col
 OCC_HOT void occ_conv_big_sums(occ_big_part *p, float *sa, float *sb, const occ_conv_big *f)
 {
     int stage = 0;
-    occ_conv_big_fill(sa, sb, f, 0);
+    occ_conv_big_fill(sa, sb, f, OCC_BIG_SIDE, 0);
     for (int64_t k = 0; k < f->terms; k += OCC_BIG_K, stage ^= 1) {
         const int next = (stage ^ 1) * OCC_BIG_STAGE;
         if (k + OCC_BIG_K < f->terms)
-            occ_conv_big_fill(sa + next, sb + next, f, k + OCC_BIG_K);
+            occ_conv_big_fill(sa + next, sb + next, f, OCC_BIG_SIDE, k + OCC_BIG_K);
         else
             occ_copy_commit();
         occ_copy_wait(1);
