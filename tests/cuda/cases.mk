@@ -46,9 +46,10 @@ check-cuda-cases-all: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 # official cases. Minutes to hours; not part of `make check`, which tries its logic in the emulation.
 DEVICE_LIST     ?=
 DEVICE_ARCH     ?=
-DEVICE_JOBS     ?= 1
+DEVICE_JOBS     ?= $(shell nproc)
+DEVICE_SANITIZE ?=
 DEVICE_NETWORKS := mnist_8 mlperf_tiny_kws_int8_qdq mlperf_tiny_vww_96_float dtln_model_1 ultraface_rfb320 yolox_nano
-DEVICE_CHECK     = $(PYTHON) tests/cuda/check_device.py --occamyc=$(BUILD)/occamyc --nvcc=$(NVCC) --arch=$(DEVICE_ARCH) --jobs=$(DEVICE_JOBS) \
+DEVICE_CHECK     = $(PYTHON) tests/cuda/check_device.py --occamyc=$(BUILD)/occamyc --nvcc=$(NVCC) --arch=$(DEVICE_ARCH) --jobs=$(DEVICE_JOBS) $(DEVICE_SANITIZE:%=--sanitize=%) \
                    --emulation=$(CUDA_ROOM)/libfakecuda.a
 
 check-device: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a

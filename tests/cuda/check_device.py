@@ -3,8 +3,8 @@
 Each case is built twice from one text: by nvcc for the device, and for the emulation. On a device both run, on the stored inputs:
 the device's outputs are held against the stored ones, within the case's tolerance, and against the emulation's, bit by bit. Device code
 that calls functions of CUDA's mathematical library which may round otherwise than the processor's is exempt from the second, and
-counted. Then ceilings.cu measures the device, and every case is timed, with its graph and step by step: WORK/device.md and
-WORK/profile.txt.
+counted. With --sanitize each of the tools of compute-sanitizer that it names watches a run, too. All that takes place --jobs at a time.
+Then ceilings.cu measures the device, and every case is timed alone, with its graph and step by step: WORK/device.md and WORK/profile.txt.
 
 Where there is no device, all of it is compiled, and every run that did not take place is counted as skipped; where there is no nvcc, all
 is. With --stand-in the emulation takes the device's place, under other orders of threads and of what is enqueued: a test of this program.
@@ -12,6 +12,7 @@ is. With --stand-in the emulation takes the device's place, under other orders o
 
 import argparse
 import concurrent.futures
+import dataclasses
 import os
 import re
 import shutil
@@ -32,14 +33,18 @@ INCLUDES = ["-Icodegen_templates/cuda", "-Icodegen_templates/c"]
 OTHERWISE = re.compile(r"\b((?:a?(?:sin|cos|tan)h?|atan2|exp2?|expm1|log(?:2|10|1p)?|pow|erfc?|[lt]gamma|cbrt|sincos)f?)\(")
 TIME = re.compile(r"^run min (\S+) median (\S+) ms$", re.M)
 NO_DEVICE = 77
+SANITIZER = "compute-sanitizer"
+FOUND = 99        # its exit code where it found something
 TF32 = 2.0 ** -9  # what --verify allows more, of a value and of the largest
 
 
 @dataclass
 class Found:
-    """What became of a case. exempt: functions in it that may round otherwise; times: milliseconds of a run."""
+    """What became of a case. exempt: functions in it that may round otherwise; times: milliseconds of a run; case, device: what runs it."""
 
     name: str
+    case: cases.Case = None
+    device: host.Toolchain = None
     built: bool = False
     ran: bool = False
     exempt: str = ""
@@ -114,36 +119,62 @@ def compare_runs(options, case, folder, device, found):
             found.wrong += [f"output '{info.name}': {text}" for text in texts if text]
 
 
-def time_case(options, case, folder, device, found):
+def sanitize(options, case, folder, device, found):
+    """A run on the first set under each tool that was asked for."""
+    for tool in options.sanitize:
+        watched = dataclasses.replace(device, runner=f"{SANITIZER} --tool={tool} --error-exitcode={FOUND}")
+        try:
+            host.run_program(watched, os.path.join(folder, "device"), case.model, case.sets[0][0])
+        except host.Failure as failure:
+            found.wrong.append(f"{tool}: {failure}")
+
+
+def time_case(options, found):
     """Milliseconds of a run on the first set, with the graph and without."""
-    apart = os.path.join(folder, "steps")
-    for label, room, tools in (("graph", os.path.join(folder, "device"), device),
-                               ("steps", apart, build(options, case, apart, "device", "--graph=off"))):
-        match = TIME.search(host.run_program(tools, room, case.model, case.sets[0][0], ["--repeat", str(options.repeat)]).text)
+    for label, room in (("graph", "device"), ("steps", "steps")):
+        try:
+            run = host.run_program(found.device, os.path.join(case_folder(options, found.name), room), found.case.model,
+                                   found.case.sets[0][0], ["--repeat", str(options.repeat)])
+        except host.Failure as failure:
+            found.wrong.append(f"{label}, timed: {failure.state}: {failure}")
+            continue
+        match = TIME.search(run.text)
         if match:
             found.times[label] = float(match[1])
         else:
             found.wrong.append(f"no times of {label} are told")
 
 
+def case_folder(options, name):
+    return os.path.join(os.path.abspath(options.work), "cases", name)
+
+
 def check_case(options, path):
+    """Builds the programs of a case; where there is a device, runs and compares them."""
     found = Found(os.path.basename(os.path.abspath(path)))
-    folder = os.path.join(os.path.abspath(options.work), "cases", found.name)
+    folder = case_folder(options, found.name)
     try:
-        case = cases.Case(path)
-        device = build(options, case, os.path.join(folder, "device"), "device")
-        found.built = True
+        found.case = case = cases.Case(path)
+        found.device = build(options, case, os.path.join(folder, "device"), "device")
         found.exempt = "tensor cores" if "--tf32" in options.flag else rounds_otherwise(
             run_case.read_text(os.path.join(folder, "device", "model.cu")))
         if options.runs:
-            compare_runs(options, case, folder, device, found)
-            time_case(options, case, folder, device, found)
-            found.ran = True
+            build(options, case, os.path.join(folder, "steps"), "device", "--graph=off")
+            compare_runs(options, case, folder, found.device, found)
+            sanitize(options, case, folder, found.device, found)
+        found.built = True
     except host.Failure as failure:
         found.wrong.append(f"{failure.state}: {failure}")
-    if not found.wrong:
-        shutil.rmtree(folder)
     return found
+
+
+def finish_case(options, found):
+    """Times a case that was built, and takes away what is right."""
+    if options.runs and found.built:
+        time_case(options, found)
+        found.ran = True
+    if not found.wrong:
+        shutil.rmtree(case_folder(options, found.name))
 
 
 # --------------------------------------------------------------------------------------------------------------- ceilings
@@ -198,7 +229,8 @@ def parse_options():
     parser.add_argument("--emulation", required=True, help="archive of the fake CUDA runtime")
     parser.add_argument("--work", required=True, help="folder of what is made")
     parser.add_argument("--repeat", type=int, default=50, help="runs of each case that are timed")
-    parser.add_argument("--jobs", type=int, default=1, help="cases at the same time; times want 1")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases built and compared at the same time")
+    parser.add_argument("--sanitize", action="append", default=[], help="a tool of compute-sanitizer: memcheck, racecheck, synccheck or initcheck")
     parser.add_argument("--stand-in", action="store_true", help="the emulation takes the device's place")
     parser.add_argument("--runner", default="env OCC_FAKE_SEED=20250101", help="with --stand-in: what stands in front of the program")
     parser.add_argument("--flag", action="append", default=[], help="one more argument for occamyc")
@@ -224,11 +256,11 @@ def main():
     if options.runs and not asked:
         options.arch = "native"
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        results = []
-        for found in pool.map(lambda path: check_case(options, path), options.folders):
-            results.append(found)
-            for text in found.wrong:
-                print(f"{found.name}: {text}", flush=True)
+        results = list(pool.map(lambda path: check_case(options, path), options.folders))
+    for found in results:
+        finish_case(options, found)
+        for text in found.wrong:
+            print(f"{found.name}: {text}", flush=True)
     if options.runs:
         write_results(options, limits, results)
         print(f"{options.work}/device.md and profile.txt: written")
