@@ -65,6 +65,18 @@ class Objects(unittest.TestCase):
             self.assertEqual(build(), first)
             self.assertEqual(len(made), 4)
 
+    def test_a_header_counts_where_it_is_included(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def digest(inner, other):
+                for name, content in (("m.c", '#include "m.h"\n'), ("m.h", ' # include "inner.h"\n'), ("inner.h", inner), ("other.h", other)):
+                    with open(os.path.join(folder, name), "w") as file:
+                        file.write(content)
+                return objects.digest_of(folder, ["cc"], "m.c")
+
+            first = digest("int a;", "int b;")
+            self.assertEqual(digest("int a;", "int c;"), first)
+            self.assertNotEqual(digest("int c;", "int b;"), first)
+
     def test_a_file_that_takes_in_weights_is_compiled_each_time(self):
         with tempfile.TemporaryDirectory() as folder:
             found = []
