@@ -18,6 +18,7 @@
 /* How functions are compiled.
  *   OCC_INLINE  kernels: inlined into the step that calls them with literals, unless one copy of each is asked for
  *   OCC_HOT     the innermost parts of kernels: inlined everywhere, so that tiles stay in registers
+ *   OCC_INLINED how both are; without optimisation as calls, since copies would make the code up to ten times as large
  *   OCC_STEP    one call of a kernel: never inlined, since buffers change their element type between steps
  *   OCC_UNROLL  before a loop whose trip count is a literal of at most n: unrolled completely; not by GCC with the
  *               address sanitizer, whose checks make unrolled tiles so long that a file takes minutes to compile
@@ -51,16 +52,21 @@
 #else
 #define OCC_WIDE unused
 #endif
+#if defined(__OPTIMIZE__)
+#define OCC_INLINED always_inline, OCC_WIDE
+#else
+#define OCC_INLINED OCC_WIDE
+#endif
 #if defined(OCC_HOSTED) /* within the compiler itself, which calls kernels with variables */
 #define OCC_HOT static __attribute__((OCC_WIDE))
 #else
-#define OCC_HOT static inline __attribute__((always_inline, OCC_WIDE))
+#define OCC_HOT static inline __attribute__((OCC_INLINED))
 #endif
 #if defined(OCC_SHARED)
 #define OCC_INLINE OCC_CODE static __attribute__((noinline, OCC_WIDE))
 #define OCC_KNOWN(n) 0
 #else
-#define OCC_INLINE static inline __attribute__((always_inline, OCC_WIDE))
+#define OCC_INLINE static inline __attribute__((OCC_INLINED))
 #define OCC_KNOWN(n) __builtin_constant_p(n)
 #endif
 #if defined(__clang__)

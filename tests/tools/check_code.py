@@ -158,7 +158,7 @@ def prove_guarded(tools, folder, subject):
 
 def prove_levels(tools, folder, subject):
     """Warnings depend on what is inlined, and so on the level."""
-    level = LEVELS[hash_of(subject.name) // 2 % len(LEVELS)]
+    level = LEVELS[hash_of(subject.name + " level") % len(LEVELS)]
     host.run_compiler(folder, [*tools.gcc, *WARNINGS.split(), level, "-c", "-o", "level.o", "model.c"], tools.build_limit)
 
 
@@ -172,7 +172,7 @@ def prove_sanitized(tools, folder, subject):
 def prove(tools, subject, work, key):
     """A line of the result, as run_case's; the folder stays where a proof failed."""
     folder, mark = os.path.join(work, subject.name), os.path.join(work, subject.name + ".proved")
-    place = ["--io=arena"] if hash_of(subject.name) % 2 else []
+    place = ["--io=arena"] if hash_of(subject.name + " place") % 2 else [] # the hash of the name alone is even where it is sampled
     asked = dataclasses.replace(tools.toolchain, flags=[f"--report={folder}/report.json", *place])
     try:
         run_case.compile_case(asked, subject, folder)
