@@ -1,6 +1,6 @@
 /* conv_q.c - convolution of 8-bit integers with constant weights and exact sums: tiles of pixels times panels of
  * weights, four inputs at a time. Padding holds the zero point. Knows nothing of ONNX's padding modes. */
-#include "occ_strip_q.h"
+#include "occ_open_q.h"
 
 #ifndef TPL_T
 #define TPL_T uint8_t
@@ -71,6 +71,14 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, c
                          (int32_t)form->yzero};
     if (e)
         q.g.e = *e;
+#if OCC_OPEN_EXTENTS
+    if (OCC_W > 1 && !(OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(width)) &&
+        OCC_KNOWN(x_at->dim[1] / form->groups) && OCC_KNOWN(y_at->dim[1] / form->groups) &&
+        OCC_KNOWN(window->kernel[2])) {
+        occ_q_open(q, with, scratch, form, is_signed);
+        return;
+    }
+#endif
     for (int64_t group = 0; group < form->groups; group++, q.x += q.g.inputs)
         if (strips)
             occ_strip_group(&q, with, scratch, group, OCC_Q_VECTORS, form->strip, form->kept > 0);

@@ -45,6 +45,13 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
                           (int32_t)form->yzero};
     if (e)
         q.g.e = *e;
+#if OCC_OPEN_EXTENTS
+    if (OCC_W > 1 && !(OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4])) && OCC_KNOWN(y_at->dim[1]) &&
+        OCC_KNOWN(window->kernel[2]) && window->kernel[2] <= OCC_CONV_TAPS) {
+        occ_dq_open(q, with);
+        return;
+    }
+#endif
     for (int64_t image = 0; image < q.g.batch; image++)
         for (int64_t z = 0; z < q.g.out[0]; z++)
             for (int64_t r = 0; r < q.g.out[1]; r++) {

@@ -72,6 +72,15 @@ OCC_HOT void occ_dq_taps(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
 {
     const occ_conv *g = &q->g;
     const int64_t   across = g->stride[2] * g->xaxis[2], none = edge ? 0 : t.first, taps = edge ? g->kernel[2] : t.last;
+#if OCC_OPEN_EXTENTS
+    if (columns == 1 && !edge) { /* t is a variable in images of variable width, kernel[2] is a literal */
+        OCC_UNROLL(OCC_CONV_TAPS)
+        for (int64_t n = 0; n < g->kernel[2]; n++)
+            if (n >= none && n < taps)
+                occ_dq_tap(q, how, b, acc, x + n * g->dilation[2] * g->xaxis[2], across, w + n * q->wtap, 1);
+        return;
+    }
+#endif
     OCC_UNROLL(OCC_CONV_TAPS)
     for (int64_t n = none; n < taps; n++) {
         const int64_t from = g->pad[2] - n * g->dilation[2], to = from + g->in[2];
@@ -155,6 +164,44 @@ OCC_HOT void occ_dq_row(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_b
         occ_dq_tile(q, how, b, image, z, r, c, t, 0, last);
     if (right)
         occ_dq_tile(q, how, b, image, z, r, q->g.out[2] - last, t, 1, last);
+}
+
+/* One row whose width is known only at run time: full and half tiles of columns that see all taps, the other columns
+ * one by one. */
+OCC_HOT void occ_dq_row_open(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z,
+                             int64_t r)
+{
+    const occ_taps inside = occ_conv_interior(&q->g, 2), all = {0, q->g.kernel[2]};
+    const int      half = OCC_DQ_COLUMNS / 2;
+    OCC_ROLL
+    for (int64_t c = 0; c < q->g.out[2];)
+        if (c >= inside.first && c + OCC_DQ_COLUMNS <= inside.last) {
+            occ_dq_tile(q, how, b, image, z, r, c, all, 0, OCC_DQ_COLUMNS);
+            c += OCC_DQ_COLUMNS;
+        } else if (half > 1 && c >= inside.first && c + half <= inside.last) {
+            occ_dq_tile(q, how, b, image, z, r, c, all, 0, half);
+            c += half;
+        } else {
+            occ_dq_tile(q, how, b, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
+            c++;
+        }
+}
+
+/* All rows, a block of channels at a time; q is a copy, as in occ_q_open. */
+OCC_HOT void occ_dq_open(occ_depthwise_q q, occ_dq_how how)
+{
+    const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = q.g.outputs % wide;
+    for (int64_t image = 0; image < q.g.batch; image++)
+        for (int64_t z = 0; z < q.g.out[0]; z++)
+            for (int64_t r = 0; r < q.g.out[1]; r++) {
+                occ_dq_block b = {0, OCC_DQ_VECTORS, (int)wide};
+                for (; b.channel + wide <= q.g.outputs; b.channel += wide)
+                    occ_dq_row_open(&q, how, &b, image, z, r);
+                b.vectors = (int)((rest + OCC_W - 1) / OCC_W);
+                b.lanes = (int)rest;
+                if (rest > 0)
+                    occ_dq_row_open(&q, how, &b, image, z, r);
+            }
 }
 
 #endif

@@ -8,4 +8,10 @@ bench-counts: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/counts.py --occamyc=$(BUILD)/occamyc --cc='$(COUNT_CC)' --folder=$(BUILD)/bench/counts \
 	    --document=docs/counts.md $(COUNT_MODELS) $(wildcard $(patsubst %,$(BENCH_MODELS)/%.onnx,$(BENCH_ALL)))
 
-.PHONY: bench-counts
+# Single operators with bounded extents over those with constant ones.
+bench-extent-counts: $(BUILD)/occamyc $(VENV)
+	sh tests/tools/deps.sh valgrind
+	$(PYTHON) tests/bench/extent_counts.py --occamyc=$(BUILD)/occamyc --cc='$(COUNT_CC)' --folder=$(BUILD)/bench/extent_counts \
+	    --document=docs/extent-counts.md $(EXTENT_FAMILIES)
+
+.PHONY: bench-counts bench-extent-counts

@@ -30,6 +30,7 @@ MODELS = {
     "dilated": (conv((1, 16, 61, 53), 40, ["--winograd=off"], 12, dilations=[12, 12]), 68),
     "depthwise": (conv((1, 96, 57, 59), 96, group=96), 20),
     "winograd": (conv((1, 64, 45, 39), 64, ["--winograd=on"]), 93),
+    "open_bytes": (nets.of_bytes((1, 24, "h", "w"), 40, (3, 3), ["--dim", "h=8..61", "--dim", "w=8..53"], pads=[1] * 4, strides=[2, 2]), 90),
     "open": (conv((1, 24, "h", "w"), 40, ["--winograd=off", "--dim", "h=8..61", "--dim", "w=8..53"]), 86),
 }
 

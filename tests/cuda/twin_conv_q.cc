@@ -4,9 +4,9 @@
 #include "occ_depthwise_q.h"
 #include "occ_fused.h"
 #include "occ_implicit.h"
+#include "occ_open_q.h"
 #include "occ_quads.h"
 #include "occ_result.h"
-#include "occ_strip_q.h"
 
 /* Each namespace has both kernels for one pair of element types. */
 namespace bytes

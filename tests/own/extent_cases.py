@@ -68,8 +68,42 @@ def odd(net, x):
     return conv(net, x, 8, 20, k=3, pads=[0] * 4)
 
 
+def quantised(net, x):
+    """Bytes of x, as floats. All scales are powers of two, so that the floats between bytes are exact."""
+    terms = np.float32(0.0625), np.uint8(120)
+    return net.add("DequantizeLinear", net.add("QuantizeLinear", x, *terms), *terms)
+
+
+def conv_of_bytes(net, x, inputs, outputs, k=3, stride=1, group=1, dilation=1):
+    """Weights of 7 bits, with which ONNX Runtime is exact everywhere."""
+    shape = outputs, inputs // group, k, k
+    w = np.random.default_rng(len(net.nodes)).integers(-64, 64, shape).astype(np.int8)
+    w = net.add("DequantizeLinear", w, np.float32(2.0 ** -np.ceil(5 + np.log2(shape[1] * k * k) / 2)), np.int8(0))
+    return quantised(net, net.add("Conv", x, w, strides=[stride] * 2, pads=[k // 2 * dilation] * 4, group=group, dilations=[dilation] * 2))
+
+
+def bytes_mobile(net, x):
+    """A few channels, then blocks of a narrow, a wide and a depthwise layer."""
+    x = conv_of_bytes(net, quantised(net, x), 3, 16, stride=2)
+    for inputs, outputs, stride in ((16, 24, 2), (24, 24, 1)):
+        y = conv_of_bytes(net, x, inputs, 3 * inputs, k=1)
+        y = conv_of_bytes(net, y, 3 * inputs, 3 * inputs, stride=stride, group=3 * inputs)
+        y = conv_of_bytes(net, y, 3 * inputs, outputs, k=1)
+        x = quantised(net, net.add("Add", x, y)) if inputs == outputs else y
+    return x
+
+
+def bytes_plain(net, x):
+    """Strided, dilated and grouped windows over many channels, and odd ones."""
+    x = conv_of_bytes(net, quantised(net, x), 3, 9, k=5)
+    x = conv_of_bytes(net, conv_of_bytes(net, x, 9, 32), 32, 40, stride=2)
+    x = conv_of_bytes(net, conv_of_bytes(net, x, 40, 32, dilation=2), 32, 48, group=2)
+    return conv_of_bytes(net, x, 48, 20, k=1, stride=2)
+
+
 NETS = dict(mobile=(mobile, 1, 40), plain=(plain, 3, 30), residual=(residual, 1, 44), raised=(raised, 1, 9),
-            dense=(dense, 2, 20), odd=(odd, 6, 25))
+            dense=(dense, 2, 20), odd=(odd, 6, 25),
+            bytes_mobile=(bytes_mobile, 1, 60), bytes_plain=(bytes_plain, 1, 41))
 
 
 def extents(name, sort, flags=(), axes="HW"):
