@@ -48,7 +48,7 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
 #if OCC_OPEN_EXTENTS
     if (OCC_W > 1 && !(OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4])) && OCC_KNOWN(y_at->dim[1]) &&
         OCC_KNOWN(window->kernel[2]) && window->kernel[2] <= OCC_CONV_TAPS) {
-        occ_dq_open(q, with);
+        occ_dq_open(q, with, fused);
         return;
     }
 #endif

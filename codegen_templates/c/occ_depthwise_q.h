@@ -187,10 +187,12 @@ OCC_HOT void occ_dq_row_open(const occ_depthwise_q *q, occ_dq_how how, const occ
         }
 }
 
-/* All rows, a block of channels at a time; q is a copy, as in occ_q_open. */
-OCC_HOT void occ_dq_open(occ_depthwise_q q, occ_dq_how how)
+/* All rows, a block of channels at a time. q is a copy, as in occ_q_open; fused: its expression, which GCC loses sight
+ * of in copies. */
+OCC_HOT void occ_dq_open(occ_depthwise_q q, occ_dq_how how, const occ_fused *fused)
 {
     const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = q.g.outputs % wide;
+    q.g.fused = fused;
     for (int64_t image = 0; image < q.g.batch; image++)
         for (int64_t z = 0; z < q.g.out[0]; z++)
             for (int64_t r = 0; r < q.g.out[1]; r++) {

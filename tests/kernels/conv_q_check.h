@@ -171,8 +171,9 @@ static UNUSED void check(Case *c, Run run, uint64_t *seed)
     }
     run(c, x, panels, c->folded || c->bias ? bias : NULL, c->folded ? NULL : sums, zero, y);
     for (int64_t i = 0; i < pixels * channels; i++)
-        check_element(c, y, i, channels, extra[i % channels] + sum_at(c, x, w, zero, i % channels,
-                                                                      i / channels / c->out[1], i / channels % c->out[1]));
+        check_element(c, y, i, channels,
+                      extra[i % channels] +
+                          sum_at(c, x, w, zero, i % channels, i / channels / c->out[1], i / channels % c->out[1]));
     check_behind(c, y, pixels * channels);
     test_release(y, pixels * channels), test_release(operand, pixels * (channels + ADDED));
     free(x), free(w), free(panels), free(bias), free(sums), free(extra);

@@ -98,7 +98,8 @@ static void every_width(void **state)
 /* clang-format off */
 #define DEPTHWISES(CONV) \
     CONV(plain, 1, 32, 3, 1, 1, 1) CONV(odd, 0, 21, 3, 1, 1, 1) CONV(strides, 1, 40, 3, 2, 1, 1) \
-    CONV(holes, 0, 9, 3, 1, 2, 2) CONV(wide, 1, 19, 5, 1, 1, 2) CONV(bare, 0, 70, 2, 1, 1, 0) CONV(beyond, 1, 16, 4, 3, 1, 9)
+    CONV(holes, 0, 9, 3, 1, 2, 2) CONV(wide, 1, 19, 5, 1, 1, 2) \
+    CONV(bare, 0, 70, 2, 1, 1, 0) CONV(beyond, 1, 16, 4, 3, 1, 9)
 /* clang-format on */
 
 #define DEPTHWISE(name, is_signed, ch, k, s, d, p) \
