@@ -31,9 +31,9 @@ int sum_place_image(Lower *lower, const Node *node, Sum *s);
 
 /* An image of few channels is read between columns of its zero point: the type of such rows, the steps that make some
  * of them, and the ordinary sum over them. */
-Type sum_bordered(const Sum *s, const Type *x);
+Type sum_bordered(Lower *lower, const Sum *s, const Type *x);
 int  sum_border(Lower *lower, const Sum *s, Operand x, Operand bordered);
-Sum  sum_of_bordered(const Sum *s, Operand bordered);
+Sum  sum_of_bordered(Lower *lower, const Sum *s, Operand bordered);
 
 /* The sum over such an image s->x as a whole, as the ordinary sum of x with borders on all sides, which are written
  * first. */

@@ -129,7 +129,7 @@ static int append_rows(Lower *lower, const Deferred *p, Operand x, int64_t pad, 
     s.x = x;
     s.window.begin[0] = extent_const(pad);
     if (s.is_narrow)
-        s = sum_of_bordered(&s, x);
+        s = sum_of_bordered(lower, &s, x);
     return append(lower, &s, y, p);
 }
 
@@ -193,7 +193,7 @@ static Deferred *bordered_stage(Lower *lower, const Node *node, Sum *s, const St
                      .x = of->x,
                      .before = of->before,
                      .append = append_bordered};
-    *p = (Deferred){.node = node, .detail = s, .stage = stage, .type = sum_bordered(s, &node->in[0]->type)};
+    *p = (Deferred){.node = node, .detail = s, .stage = stage, .type = sum_bordered(lower, s, &node->in[0]->type)};
     return p;
 }
 

@@ -108,11 +108,10 @@ static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
     double        zero;
 
     if (s->groups != 1 || s->inputs >= 4 || w->naxes != 2 || w->kernel[1] < 2 || w->dilation[1] != 1 ||
-        !type_is_static(&node->in[0]->type))
+        !extent_is_const(node->in[0]->type.dim[1]))
         return false;
     for (int i = 0; i < 2; i++)
-        if (!extent_is_const(w->begin[i]) || !extent_is_const(w->end[i]) || !extent_is_const(w->out[i]) ||
-            w->begin[i].max < 0 || w->end[i].max < 0)
+        if (!extent_is_const(w->begin[i]) || !extent_is_const(w->end[i]) || w->begin[i].max < 0 || w->end[i].max < 0)
             return false;
     return zero_is_known(lower, node, 3, &zero);
 }
@@ -205,11 +204,16 @@ int sum_place_image(Lower *lower, const Node *node, Sum *s)
 
 /* ---------------------------------------------------------------------------------------------------- narrow images */
 
-Type sum_bordered(const Sum *s, const Type *x)
+static Extent plus(Lower *lower, Extent a, int64_t b)
+{
+    return extent_op(lower->model, EXPR_ADD, a, extent_const(b));
+}
+
+Type sum_bordered(Lower *lower, const Sum *s, const Type *x)
 {
     Type type = *x;
 
-    type.dim[3] = extent_const(x->dim[3].max + s->window.begin[1].max + s->window.end[1].max);
+    type.dim[3] = plus(lower, x->dim[3], s->window.begin[1].max + s->window.end[1].max);
     return type;
 }
 
@@ -226,8 +230,7 @@ static int fill(Lower *lower, const Sum *s, Operand y)
 
 int sum_border(Lower *lower, const Sum *s, Operand x, Operand bordered)
 {
-    const Extent *begin = &s->window.begin[1], *end = &s->window.end[1],
-                 last = extent_const(bordered.dim[3].max - end->max);
+    const Extent *begin = &s->window.begin[1], *end = &s->window.end[1], last = plus(lower, bordered.dim[3], -end->max);
 
     if (fill(lower, s, operand_window(lower, bordered, 3, extent_const(0), *begin, 1)) < 0 ||
         fill(lower, s, operand_window(lower, bordered, 3, last, *end, 1)) < 0)
@@ -235,14 +238,14 @@ int sum_border(Lower *lower, const Sum *s, Operand x, Operand bordered)
     return lower_copy(lower, NULL, x, operand_window(lower, bordered, 3, *begin, x.dim[3], 1));
 }
 
-Sum sum_of_bordered(const Sum *s, Operand bordered)
+Sum sum_of_bordered(Lower *lower, const Sum *s, Operand bordered)
 {
     Sum sum = *s;
 
     sum.is_narrow = false;
     sum.x = bordered;
     sum.x.dim[1] = extent_const(s->inputs); /* a pixel is a row of taps, which overlaps that of the next pixel */
-    sum.x.dim[3].max -= s->window.kernel[1] - 1;
+    sum.x.dim[3] = plus(lower, bordered.dim[3], 1 - s->window.kernel[1]);
     sum.window.kernel[1] = 1;
     sum.window.begin[0] = sum.window.begin[1] = extent_const(0);
     return sum;
@@ -255,12 +258,12 @@ int sum_widen(Lower *lower, const Sum *s, Sum *wide)
     Type          type = {.kind = TYPE_TENSOR, .dtype = x.dtype, .rank = x.rank};
 
     memcpy(type.dim, x.dim, sizeof type.dim);
-    type = sum_bordered(s, &type);
-    type.dim[2].max += w->begin[0].max + w->end[0].max;
+    type = sum_bordered(lower, s, &type);
+    type.dim[2] = plus(lower, x.dim[2], w->begin[0].max + w->end[0].max);
     y = lower_temporary(lower, &type, LAYOUT_CHANNELS_LAST, "bordered");
     inside = operand_window(lower, operand_window(lower, y, 2, w->begin[0], x.dim[2], 1), 3, w->begin[1], x.dim[3], 1);
-    *wide = sum_of_bordered(s, y);
-    if ((inside.dim[2].max < y.dim[2].max || inside.dim[3].max < y.dim[3].max) && fill(lower, s, y) < 0)
+    *wide = sum_of_bordered(lower, s, y);
+    if (w->begin[0].max + w->end[0].max + w->begin[1].max + w->end[1].max > 0 && fill(lower, s, y) < 0)
         return -1;
     return lower_copy(lower, NULL, x, inside);
 }
