@@ -68,6 +68,16 @@ def odd(net, x):
     return conv(net, x, 8, 20, k=3, pads=[0] * 4)
 
 
+def transposed(net, x):
+    """Transposed convolutions of several phases, between strided ones; the last one's phases skip inputs."""
+    x = conv(net, x, 3, 8)
+    for k, stride, pad, more, group in ((2, 2, 0, 0, 1), (4, 2, 1, 0, 1), (3, 2, 1, 1, 1), (3, 1, 1, 0, 1), (3, 3, 0, 0, 1), (4, 2, 1, 0, 8), (3, 2, 3, 0, 1)):
+        w = numbers([8, 8 // group, k, k]) / np.float32(np.sqrt(8 // group * k * k))
+        x = net.add("Relu", net.add("ConvTranspose", x, w, numbers([8]), strides=[stride] * 2, pads=[pad] * 4, output_padding=[more] * 2, group=group))
+        x = conv(net, x, 8, 8, stride=stride)
+    return x
+
+
 def quantised(net, x):
     """Bytes of x, as floats. All scales are powers of two, so that the floats between bytes are exact."""
     terms = np.float32(0.0625), np.uint8(120)
@@ -102,7 +112,7 @@ def bytes_plain(net, x):
 
 
 NETS = dict(mobile=(mobile, 1, 40), plain=(plain, 3, 30), residual=(residual, 1, 44), raised=(raised, 1, 9),
-            dense=(dense, 2, 20), odd=(odd, 6, 25),
+            dense=(dense, 2, 20), odd=(odd, 6, 25), transposed=(transposed, 5, 14),
             bytes_mobile=(bytes_mobile, 1, 60), bytes_plain=(bytes_plain, 1, 41))
 
 

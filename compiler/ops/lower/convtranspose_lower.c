@@ -1,6 +1,6 @@
 /* convtranspose_lower.c - transposed convolutions. Results at equal places modulo the stride read the same taps. Each
  * such phase is a convolution of stride 1 that writes every stride-th result. Example: stride 2 in two dimensions has
- * four phases. Windows with run-time extents have a kernel of their own. */
+ * four phases. Windows and padding with run-time extents have a kernel of their own. */
 #include "lower/panels.h"
 #include "lower/spatial.h"
 #include "ops/lower/conv.h"
@@ -44,20 +44,29 @@ enum { CHANNEL = 1, MOST_PHASES = 16 };
 /* One axis of a phase: results first, first + stride, ..., each of which reads taps tap, tap + stride, ...
  * backwards. */
 typedef struct AxisPhase {
-    int64_t first, count, stride;
+    Extent  count;
+    int64_t first, stride;
     int64_t tap, taps, dilation;
     int64_t pad,
         skip; /* padding before the input, or elements to skip where the first result reads none of its beginning */
 } AxisPhase;
 
+/* How many of the results first, first + stride, ... there are of `out`; first < stride. */
+static Extent results_of_phase(Model *model, Extent out, int64_t first, int64_t stride)
+{
+    Extent rounded = extent_op(model, EXPR_ADD, out, extent_const(stride - 1 - first));
+
+    return extent_op(model, EXPR_DIV, rounded, extent_const(stride));
+}
+
 /* With o = i * stride + k * dilation - begin: phase `number` has the results o with (o + begin) % stride == number. */
-static AxisPhase axis_phase(const Window *w, int axis, int64_t number)
+static AxisPhase axis_phase(Model *model, const Window *w, int axis, int64_t number)
 {
     int64_t   stride = w->stride[axis], begin = w->begin[axis].max, lead;
     AxisPhase a = {.stride = stride, .tap = number, .dilation = stride > 1 ? 1 : w->dilation[axis]};
 
     a.first = ((number - begin) % stride + stride) % stride;
-    a.count = int_max(int_ceil_div(w->out[axis].max - a.first, stride), 0);
+    a.count = results_of_phase(model, w->out[axis], a.first, stride);
     a.taps = int_ceil_div(w->kernel[axis] - number, stride);
     lead = (a.taps - 1) * a.dilation - (a.first + begin - number) / stride;
     a.pad = int_max(lead, 0);
@@ -65,19 +74,19 @@ static AxisPhase axis_phase(const Window *w, int axis, int64_t number)
     return a;
 }
 
-/* Whether every phase has taps and reads some of the input, with all extents constant. */
+/* Whether every phase has taps and reads some of the input, with constant padding. */
 static bool has_phases(Lower *lower, const Node *node, const Window *w)
 {
     int64_t phases = 1;
 
     for (int i = 0; i < w->naxes; i++) {
-        const Extent *in = &node->in[0]->type.dim[2 + i];
+        int64_t least = extent_min(lower->model, node->in[0]->type.dim[2 + i]);
 
-        if (!extent_is_const(*in) || !extent_is_const(w->begin[i]) || !extent_is_const(w->out[i]) ||
-            w->out[i].max < 1 || w->kernel[i] < w->stride[i] || (w->stride[i] > 1 && w->dilation[i] > 1))
+        if (!extent_is_const(w->begin[i]) || extent_min(lower->model, w->out[i]) < 1 || w->kernel[i] < w->stride[i] ||
+            (w->stride[i] > 1 && w->dilation[i] > 1))
             return false;
         for (int64_t n = 0; n < w->stride[i]; n++)
-            if (axis_phase(w, i, n).skip >= in->max)
+            if (axis_phase(lower->model, w, i, n).skip >= least)
                 return false;
         phases *= w->stride[i];
         if (phases > MOST_PHASES)
@@ -139,7 +148,7 @@ static int append_phase(Lower *lower, Deferred *p, const AxisPhase *axis, Operan
         const AxisPhase *a = &axis[i];
         Extent          *step = &y.stride[2 + i];
 
-        if (!a->count)
+        if (extent_is(a->count, 0))
             return 0;
         c.window.kernel[i] = a->taps;
         c.window.stride[i] = 1;
@@ -147,10 +156,10 @@ static int append_phase(Lower *lower, Deferred *p, const AxisPhase *axis, Operan
         c.window.begin[i] = extent_const(a->pad);
         c.x.offset = extent_op(lower->model, EXPR_ADD, c.x.offset,
                                extent_op(lower->model, EXPR_MUL, c.x.stride[2 + i], extent_const(a->skip)));
-        c.x.dim[2 + i] = extent_const(c.x.dim[2 + i].max - a->skip);
+        c.x.dim[2 + i] = extent_op(lower->model, EXPR_ADD, c.x.dim[2 + i], extent_const(-a->skip));
         y.offset = extent_op(lower->model, EXPR_ADD, y.offset,
                              extent_op(lower->model, EXPR_MUL, *step, extent_const(a->first)));
-        y.dim[2 + i] = extent_const(a->count);
+        y.dim[2 + i] = a->count;
         *step = extent_op(lower->model, EXPR_MUL, *step, extent_const(a->stride));
     }
     c.w = phase_weights(lower, p->node, whole, axis);
@@ -169,7 +178,7 @@ static int finish(Lower *lower, Deferred *p, Operand y)
         int64_t   left = n;
 
         for (int i = w->naxes; i-- > 0; left /= w->stride[i])
-            axis[i] = axis_phase(w, i, left % w->stride[i]);
+            axis[i] = axis_phase(lower->model, w, i, left % w->stride[i]);
         if (append_phase(lower, p, axis, y) < 0)
             return -1;
     }
