@@ -41,6 +41,7 @@
 #if !defined(__linux__) && !defined(__SSE2__) && !defined(__ARM_NEON) && !defined(__OPTIMIZE_SIZE__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(OCC_LEVEL_AS_GIVEN)
 #pragma GCC optimize("O2")
+#define OCC_LEVEL_RAISED /* __OPTIMIZE__ says so, too, but not where text is preprocessed apart (-save-temps, ccache) */
 #endif
 #pragma GCC            optimize("fp-contract=fast")
 #pragma GCC diagnostic ignored "-Waggressive-loop-optimizations" /* it warns of row numbers that no extent reaches */
@@ -52,7 +53,7 @@
 #else
 #define OCC_WIDE unused
 #endif
-#if defined(__OPTIMIZE__)
+#if defined(__OPTIMIZE__) || defined(OCC_LEVEL_RAISED)
 #define OCC_INLINED always_inline, OCC_WIDE
 #else
 #define OCC_INLINED OCC_WIDE
