@@ -16,7 +16,7 @@ sys.path[:0] = [os.path.join(HERE, "..", "tools"), os.path.join(HERE, "..", "thr
 import check_threads as nets
 import host
 
-FLAGS = "-std=c99 -O1 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
+FLAGS = host.LITERAL + " -march=native"
 REGIONS = ["--region=fast:64K", "--region=middle:280K:128", "--region=slow:8M"]
 VARIANTS = ([], ["--planner=first-fit", "--order=model"], ["--planner=bigger-first"], ["--io=arena"], ["--code=shared"],
             REGIONS, [*REGIONS, "--io=arena"], ["--cascade=off"], ["--cascade=on"], ["--cascade=on", *REGIONS, "--code=shared"])

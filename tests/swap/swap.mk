@@ -6,14 +6,14 @@ SWAPPED := $(foreach word,conv gemm matmul lstm gru rnn attention winograd deep 
 
 check-swap: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
 	$(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs $(sort $(wildcard $(SWAPPED))) \
-	    --flag=--weights=swap --flag=--load-rate=1M:1us:16
-	$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/budgets --count=3 \
+	    --literal --flag=--weights=swap --flag=--load-rate=1M:1us:16
+	$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/budgets --literal --count=3 \
 	    --flag=--load-rate=1M:1us:16 models/digits.onnx models/tones.onnx
 	$(PYTHON) tests/swap/make_networks.py $(BUILD)/swap_networks
-	$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/channels --count=4 --most=50000 \
+	$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/channels --literal --count=4 --most=50000 \
 	    --flag=--load-rate=20M:300us:512 $(BUILD)/swap_networks/channels.onnx $(BUILD)/swap_networks/channels_int8.onnx
 	$(if $(wildcard $(REAL)/mnist_8/model.onnx),$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' \
-	    --work=$(BUILD)/swap_runs/cascades --flag=--load-rate=20M:300us:512 $(REAL)/mnist_8/model.onnx, \
+	    --work=$(BUILD)/swap_runs/cascades --literal --flag=--load-rate=20M:300us:512 $(REAL)/mnist_8/model.onnx, \
 	    @echo "SKIPPED: $(REAL)/mnist_8 is not there: its cascades fit only in some budgets")
 
 # Eight budgets for each of our models and the real networks.

@@ -127,6 +127,7 @@ def add_arguments(parser):
     parser.add_argument("--occamyc", required=True, help="the compiler under test")
     parser.add_argument("--cc", default="cc", help="C compiler and its target flags")
     parser.add_argument("--cflags", default=host.STRICT.replace("-O1", "-O2"), help="replace the strict C99 flags")
+    parser.add_argument("--literal", action="store_const", const=host.LITERAL, dest="cflags", help="kernels as calls: quick to build")
     parser.add_argument("--runner", default="", help="emulator that the host program is run by")
     parser.add_argument("--flag", action="append", default=[], help="one more argument for occamyc")
     parser.add_argument("--work", default="build/network_runs", help="folder of generated files; failures stay there")

@@ -192,6 +192,7 @@ def parse_arguments():
     parser.add_argument("--occamyc", required=True, help="the compiler under test")
     parser.add_argument("--cc", default="cc", help="C compiler and its target flags")
     parser.add_argument("--cflags", default=host.STRICT, help="replace the strict C99 flags")
+    parser.add_argument("--literal", action="store_const", const=host.LITERAL, dest="cflags", help="kernels as calls: quick to build")
     parser.add_argument("--runner", default="", help="emulator that the host program is run by")
     parser.add_argument("--run-limit", type=float, default=host.Toolchain.run_limit, help="seconds of one run at most")
     parser.add_argument("--device", default="", help="archive of the fake CUDA runtime: device code is emulated")
