@@ -78,6 +78,17 @@ def transposed(net, x):
     return x
 
 
+def resized(net, x):
+    """Resize of images whose channels are neighbours, between convolutions."""
+    x = conv(net, x, 3, 8)
+    for mode, scale, more in (("linear", 2.0, {}), ("nearest", 2.0, {}), ("cubic", 1.5, {}), ("linear", 0.5, dict(antialias=1)),
+                              ("linear", 3.0, dict(coordinate_transformation_mode="align_corners"))):
+        y = net.add("Resize", x, None, np.float32([1, 1, scale, 1]), mode=mode, **more)
+        y = net.add("Resize", y, None, np.float32([1, 1, 1, scale]), mode=mode, **more)
+        x = conv(net, y, 8, 8, stride=2 if scale > 1 else 1)
+    return net.add("Resize", x, None, np.float32([1, 1, 2, 2]), mode="linear")
+
+
 def quantised(net, x):
     """Bytes of x, as floats. All scales are powers of two, so that the floats between bytes are exact."""
     terms = np.float32(0.0625), np.uint8(120)
@@ -112,7 +123,7 @@ def bytes_plain(net, x):
 
 
 NETS = dict(mobile=(mobile, 1, 40), plain=(plain, 3, 30), residual=(residual, 1, 44), raised=(raised, 1, 9),
-            dense=(dense, 2, 20), odd=(odd, 6, 25), transposed=(transposed, 5, 14),
+            dense=(dense, 2, 20), odd=(odd, 6, 25), transposed=(transposed, 5, 14), resized=(resized, 4, 17),
             bytes_mobile=(bytes_mobile, 1, 60), bytes_plain=(bytes_plain, 1, 41))
 
 

@@ -250,7 +250,7 @@ int lower_resize(Lower *lower, const Node *node)
 
     if (read_resize(lower, &r) < 0 || lower_input(lower, node, 0, &x) < 0)
         return -1;
-    if (lower_layout_of(&x) == LAYOUT_ROW_MAJOR || !operand_is_static(&x)) {
+    if (lower_layout_of(&x) == LAYOUT_ROW_MAJOR) {
         if (lower_dense(lower, x, &x) < 0)
             return -1;
     } else { /* channels-last without gaps */
