@@ -66,6 +66,25 @@ def floats(op, channels, shape=None, **attributes):
     return g, channels, TensorProto.FLOAT
 
 
+def normed():
+    g = Graph()
+    g.node("InstanceNormalization", ["x", g.drawn("scale", 64), g.drawn("b", 64)], "y")
+    return g, 64, TensorProto.FLOAT
+
+
+def resized(channels, **attributes):
+    g = Graph()
+    g.node("Resize", ["x", "", g.constant("scales", np.float32([1, 1, 2, 2]))], "y", **attributes)
+    return g, channels, TensorProto.FLOAT
+
+
+def rows(op, channels, shape=None, **attributes):
+    """Of the image's last axis."""
+    g = Graph()
+    g.node(op, ["image", *([g.drawn("w", shape)] if shape else [])], "result", **attributes)
+    return g, channels, TensorProto.FLOAT
+
+
 def padded(stride, pad, **attributes):
     return dict(strides=[stride] * 2, pads=[pad] * 4, **attributes)
 
@@ -77,6 +96,31 @@ FAMILIES = {
     "conv_int8_1x1": (lambda: quantised("Conv", 96, (96, 96, 1, 1)), 28),
     "conv_int8_stem": (lambda: quantised("Conv", 3, (32, 3, 3, 3), **padded(2, 1)), 112),
     "depthwise_int8_3x3": (lambda: quantised("Conv", 96, (96, 1, 3, 3), **padded(1, 1, group=96)), 28),
+    "conv_3x3": (lambda: floats("Conv", 64, (64, 64, 3, 3), **padded(1, 1)), 28),
+    "conv_3x3_s2": (lambda: floats("Conv", 64, (64, 64, 3, 3), **padded(2, 1)), 56),
+    "conv_1x1": (lambda: floats("Conv", 96, (96, 96, 1, 1)), 28),
+    "conv_stem": (lambda: floats("Conv", 3, (32, 3, 3, 3), **padded(2, 1)), 112),
+    "conv_few_outputs": (lambda: floats("Conv", 32, (3, 32, 3, 3), **padded(1, 1)), 56),
+    "depthwise_3x3": (lambda: floats("Conv", 96, (96, 1, 3, 3), **padded(1, 1, group=96)), 28),
+    "convtranspose_2x2_s2": (lambda: floats("ConvTranspose", 64, (64, 32, 2, 2), **padded(2, 0)), 28),
+    "convtranspose_4x4_s2": (lambda: floats("ConvTranspose", 64, (64, 32, 4, 4), **padded(2, 1)), 28),
+    "convtranspose_3x3": (lambda: floats("ConvTranspose", 64, (64, 32, 3, 3), **padded(1, 1)), 28),
+    "maxpool_3x3_s2": (lambda: floats("MaxPool", 64, kernel_shape=[3, 3], **padded(2, 1)), 56),
+    "maxpool_2x2_s2": (lambda: floats("MaxPool", 64, kernel_shape=[2, 2], **padded(2, 0)), 56),
+    "averagepool_3x3": (lambda: floats("AveragePool", 64, kernel_shape=[3, 3], **padded(1, 1)), 28),
+    "globalaveragepool": (lambda: floats("GlobalAveragePool", 64), 28),
+    "resize_linear": (lambda: resized(32, mode="linear"), 28),
+    "resize_nearest": (lambda: resized(32, mode="nearest"), 28),
+    "resize_cubic": (lambda: resized(32, mode="cubic"), 28),
+    "transpose": (lambda: rows("Transpose", 64, perm=[0, 3, 1, 2]), 28),
+    "depthtospace": (lambda: floats("DepthToSpace", 64, blocksize=2), 28),
+    "softmax_channels": (lambda: rows("Softmax", 96, axis=3), 28),
+    "softmax_columns": (lambda: rows("Softmax", 32, axis=2), 28),
+    "matmul_rows": (lambda: rows("MatMul", 96, (96, 96)), 28),
+    "reducemean_rows": (lambda: rows("ReduceMean", 96, axes=[1, 2]), 28),
+    "relu": (lambda: rows("Relu", 96), 28),
+    "instancenorm": (normed, 28),
+    "lrn": (lambda: floats("LRN", 64, size=5), 28),
 }
 
 
@@ -84,8 +128,10 @@ def save(name, height, width, path):
     graph, channels, dtype = FAMILIES[name][0]()
     x = helper.make_tensor_value_info("image", dtype, [1, height, width, channels])
     y = helper.make_tensor_value_info("result", dtype, [None] * 4)
-    nodes = [helper.make_node("Transpose", ["image"], ["x"], perm=[0, 3, 1, 2]), *graph.nodes,
-             helper.make_node("Transpose", ["y"], ["result"], perm=[0, 2, 3, 1])]
+    nodes = graph.nodes
+    if nodes[0].input[0] == "x":
+        nodes = [helper.make_node("Transpose", ["image"], ["x"], perm=[0, 3, 1, 2]), *nodes,
+                 helper.make_node("Transpose", ["y"], ["result"], perm=[0, 2, 3, 1])]
     made = helper.make_graph(nodes, name, [x], [y], graph.constants)
     onnx.save(helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
     return channels, helper.tensor_dtype_to_np_dtype(dtype)
