@@ -30,7 +30,7 @@ OCC_HOT void occ_quad_fill(uint32_t *sx, uint32_t *sw, const occ_conv_q *q, cons
     for (int i = occ_thread() / OCC_QUAD_K; i < OCC_TILE_SIDE; i += step)
         sx[d * OCC_QUAD_X + i] = !some ? 0
                                  : occ_krsc_is_inside(x_at, row + i, &t)
-                                     ? occ_quad_of(q->x + occ_krsc_place(x_at, row + i, &t), exist)
+                                     ? occ_quad_of(q->x + occ_krsc_place(row + i, &t), exist)
                                      : zero;
     for (int i = occ_thread(); i < OCC_QUAD_K * OCC_PANEL; i += occ_threads()) {
         const int term = i / OCC_PANEL, c = i % OCC_PANEL;

@@ -22,32 +22,21 @@ OCC_HOT void occ_matmul_mma_fill(float *to, const float *from, int64_t line, int
     }
 }
 
-OCC_HOT void occ_matmul_mma_both(float *sa, float *sb, const occ_factors *f, const occ_place_in *at, int64_t k)
+/* The factors of a tile, and where it begins. */
+typedef struct occ_mma_factors {
+    const occ_factors  *f;
+    const occ_place_in *at;
+} occ_mma_factors;
+
+OCC_HOT void occ_matmul_mma_both(float *sa, float *sb, const void *factors, int side, int64_t k)
 {
+    const occ_factors  *f = ((const occ_mma_factors *)factors)->f;
+    const occ_place_in *at = ((const occ_mma_factors *)factors)->at;
+    (void)side;
     occ_matmul_mma_fill(sa, f->a.data + at->row * f->a.row + k * f->a.column, f->a.row, f->a.column, f->rows - at->row,
                         f->depth - k);
     occ_matmul_mma_fill(sb, f->b.data + at->column * f->b.column + k * f->b.row, f->b.column, f->b.row,
                         f->columns - at->column, f->depth - k);
-    occ_copy_commit();
-}
-
-/* The sums of one tile: while some terms are used, the next ones come. */
-OCC_HOT void occ_matmul_mma_sums(occ_mma_part *p, float *sa, float *sb, const occ_factors *f, const occ_place_in *at)
-{
-    int stage = 0;
-    if (f->depth > 0)
-        occ_matmul_mma_both(sa, sb, f, at, 0);
-    for (int64_t k = 0; k < f->depth; k += OCC_BIG_K, stage ^= 1) {
-        const int size = OCC_TILE_SIDE * OCC_BIG_PITCH, next = (stage ^ 1) * size;
-        if (k + OCC_BIG_K < f->depth)
-            occ_matmul_mma_both(sa + next, sb + next, f, at, k + OCC_BIG_K);
-        else
-            occ_copy_commit();
-        occ_copy_wait(1);
-        occ_barrier(); /* these terms are there */
-        occ_mma_add(p, sa + stage * size, sb + stage * size, OCC_TILE_SIDE);
-        occ_barrier(); /* and have been used */
-    }
 }
 
 /* Applies the expression to the results of this lane, and stores them. */
@@ -73,8 +62,8 @@ OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part 
 OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
                             const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused)
 {
-    OCC_SHARED_ARRAY(float, mma_a, 2 * OCC_TILE_SIDE * OCC_BIG_PITCH);
-    OCC_SHARED_ARRAY(float, mma_b, 2 * OCC_TILE_SIDE * OCC_BIG_PITCH);
+    OCC_SHARED_ARRAY(float, memory, OCC_BIG_MEMORY(OCC_TILE_SIDE));
+    const occ_stages stages = occ_big_stages(OCC_TILE_SIDE);
     const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], columns = y_at->dim[rank - 1];
     const int64_t across = (columns + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE,
                   down = (rows + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE, total = occ_stack_count(y_at) * down * across;
@@ -82,9 +71,10 @@ OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, con
         const int64_t      s = tile / (down * across);
         const occ_place_in at = {s, tile / across % down * OCC_TILE_SIDE, tile % across * OCC_TILE_SIDE};
         const occ_factors  f = occ_matmul_factors(a, a_at, b, b_at, y_at, s);
+        const occ_mma_factors tile_of = {&f, &at};
         for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
             occ_mma_part p = occ_mma_begin(part, OCC_TILE_SIDE);
-            occ_matmul_mma_sums(&p, mma_a, mma_b, &f, &at);
+            occ_stages_run(memory, &stages, f.depth, occ_matmul_mma_both, &tile_of, occ_mma_add, &p);
             if (part < OCC_BIG_PARTS)
                 occ_matmul_mma_store(y + occ_stack_at(s, y_at, y_at->stride), y_at, &p, &at, e, fused);
         }

@@ -7,64 +7,123 @@
 #include "occ_epilogue.h"
 #include "occ_implicit.h"
 #include "occ_fused.h"
+#include "occ_sides.h"
 
-/* Fewer big tiles than this leave processors of a device idle: small tiles are better. */
-#define OCC_BIG_LEAST 64
-
-OCC_HOT int occ_conv_is_big(int64_t groups, int64_t pixels, int64_t outputs)
-{
-    return outputs >= OCC_BIG_SIDE && groups * (pixels / OCC_BIG_SIDE) * (outputs / OCC_BIG_SIDE) >= OCC_BIG_LEAST;
-}
-
-/* The factors of a tile: its pixels and its columns of weights. */
+/* The factors of a tile: its pixels and its columns of weights. fours: four neighbouring terms can be copied at once */
 typedef struct occ_conv_big {
     const float        *x, *w; /* of the group; of the tile's first column */
     const occ_image    *x_at;
     const occ_window   *window;
     const occ_krsc_row *row;
     int64_t             inputs, terms, columns;
+    int                 fours;
 } occ_conv_big;
 
-/* Brings four terms from k on of one row of the tile. */
-OCC_HOT void occ_conv_big_pixel(float *to, const occ_conv_big *f, const occ_krsc_row *row, int64_t k)
+/* Whether four neighbouring terms, the first a multiple of four, are neighbours in memory at a multiple of 16 bytes. */
+OCC_HOT int occ_conv_by_fours(const float *x, const occ_image *x_at, const float *w, int64_t inputs)
 {
-    const occ_krsc_term first = occ_krsc_term_of(f->x_at, f->window, f->inputs, k);
-    if (f->x_at->stride[1] == 1 && f->inputs % 4 == 0 && k < f->terms) {
-        const int inside = occ_krsc_is_inside(f->x_at, row, &first);
-        occ_big_bring(to, inside ? f->x + occ_krsc_place(f->x_at, row, &first) : f->x, inside ? 4 : 0);
-        return;
-    }
+    int all = x_at->stride[1] == 1 && inputs % 4 == 0 && (uintptr_t)x % 16 == 0 && (uintptr_t)w % 16 == 0;
+    OCC_UNROLLED
+    for (int i = 0; i < 5; i++)
+        all &= i == 1 || x_at->dim[i] == 1 || x_at->stride[i] % 4 == 0;
+    return all;
+}
+
+/* Begins to copy four terms from k on, of which t is the first, of row and column r of a tile. */
+OCC_HOT void occ_conv_copy(float *a, float *b, const occ_conv_big *f, int r, const occ_krsc_term *t, int64_t k)
+{
+    const int some = k < f->terms;
+    occ_copy16_or_zero(a, f->x + occ_krsc_place(f->row + r, t), some && occ_krsc_is_inside(f->x_at, f->row + r, t));
+    occ_copy16_or_zero(b, f->w + r * f->terms + k, some && r < f->columns);
+}
+
+/* The same one by one, where they are no neighbours. */
+OCC_HOT void occ_conv_gather(float *a, float *b, const occ_conv_big *f, int r, int64_t k)
+{
+    OCC_ROLLED
     for (int i = 0; i < 4; i++) {
         const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + i);
-        to[i] =
-            k + i < f->terms && occ_krsc_is_inside(f->x_at, row, &t) ? f->x[occ_krsc_place(f->x_at, row, &t)] : 0.0f;
+        const int           some = k + i < f->terms;
+        a[i] = some && occ_krsc_is_inside(f->x_at, f->row + r, &t) ? f->x[occ_krsc_place(f->row + r, &t)] : 0.0f;
+        b[i] = some && r < f->columns ? f->w[r * f->terms + k + i] : 0.0f;
     }
 }
 
-/* Begins to bring terms k to k + OCC_BIG_K - 1 of all rows and columns of a tile, `side` of each. */
-OCC_HOT void occ_conv_big_fill(float *sa, float *sb, const occ_conv_big *f, int side, int64_t k)
+/* Begins to bring a stage of `terms` terms, whose rows are `pitch` floats apart. A thread always brings the same four
+ * terms, so that these are taken apart once. */
+OCC_HOT void occ_conv_fill(float *sa, float *sb, const occ_conv_big *f, int side, int64_t k, int terms, int pitch)
 {
-    const int fours = OCC_BIG_K / 4;
-    for (int i = occ_thread(); i < side * fours; i += occ_threads()) {
-        const int     r = i / fours, at = i % fours * 4;
-        const int64_t left = r < f->columns ? f->terms - (k + at) : 0;
-        occ_conv_big_pixel(sa + r * OCC_BIG_PITCH + at, f, f->row + r, k + at);
-        occ_big_bring(sb + r * OCC_BIG_PITCH + at, left > 0 ? f->w + r * f->terms + k + at : f->w, left);
+    const int           fours = terms / 4, at = occ_thread() % fours * 4, step = OCC_BIG_PARTS / fours;
+    const int           first = occ_thread() / fours;
+    const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + at);
+    sa += at;
+    sb += at;
+    if (f->fours && occ_threads() == OCC_BIG_PARTS) {
+        OCC_UNROLLED
+        for (int r = 0; r < side; r += step)
+            occ_conv_copy(sa + (first + r) * pitch, sb + (first + r) * pitch, f, first + r, &t, k + at);
+        return;
     }
-    occ_copy_commit();
+    OCC_ROLLED
+    for (int r = first; r < side; r += occ_threads() / fours)
+        occ_conv_gather(sa + r * pitch, sb + r * pitch, f, r, k + at);
+}
+
+OCC_HOT void occ_conv_big_fill(float *sa, float *sb, const void *factors, int side, int64_t k)
+{
+    occ_conv_fill(sa, sb, (const occ_conv_big *)factors, side, k, OCC_BIG_K, OCC_BIG_PITCH);
+}
+
+/* Where the results of a tile go. pixel, channel: of its first row and column; columns: those that exist */
+typedef struct occ_krsc_target {
+    float           *y;
+    const occ_image *y_at;
+    const float     *bias; /* of the first column, or NULL */
+    int64_t          pixel, pixels, channel, columns;
+    const occ_expr  *e;
+    const occ_fused *fused;
+} occ_krsc_target;
+
+/* The target of the tile-th tile of a side. */
+OCC_HOT occ_krsc_target occ_krsc_target_of(int64_t tile, int side, const float *bias, float *y, const occ_image *y_at,
+                                           int64_t groups, const occ_expr *e, const occ_fused *fused)
+{
+    const int64_t         outputs = y_at->dim[1] / groups, across = (outputs + side - 1) / side;
+    const int64_t         pixels = y_at->dim[0] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
+    const int64_t         down = (pixels + side - 1) / side, first = tile % across * side;
+    const int64_t         channel = tile / (down * across) * outputs + first;
+    const occ_krsc_target t = {y,      y_at,    bias ? bias + channel : bias,   tile / across % down * side,
+                               pixels, channel, occ_min(outputs - first, side), e,
+                               fused};
+    return t;
+}
+
+/* What the sums of a column of the tile begin with. */
+OCC_HOT float occ_krsc_start(const void *target, int column)
+{
+    const occ_krsc_target *t = (const occ_krsc_target *)target;
+    return t->bias && column < t->columns ? t->bias[column] : 0.0f;
+}
+
+/* Applies the expression to a result of the tile, and stores it. */
+OCC_HOT void occ_krsc_store(const void *target, int row, int column, float sum)
+{
+    const occ_krsc_target *t = (const occ_krsc_target *)target;
+    const int64_t          at = t->pixel + row, c = t->channel + column;
+    if (at >= t->pixels || column >= t->columns)
+        return;
+    const occ_expr e = occ_fused_at(t->e, t->fused, at);
+    t->y[occ_krsc_pixel_at(t->y_at, at) + c * t->y_at->stride[1]] = occ_apply_vf(&e, sum, c, 1, t->fused->fn);
 }
 
 /* Starts the sums of a part with the bias of their columns. */
-OCC_HOT occ_big_part occ_conv_big_begin(int part, const float *bias, int64_t columns)
+OCC_HOT occ_big_part occ_conv_big_begin(int part, const occ_krsc_target *t)
 {
-    const int    here = part % OCC_BIG_PARTS;
     occ_big_part p;
-    p.row = here / OCC_BIG_APART;
-    p.column = here % OCC_BIG_APART;
+    occ_big_place(&p, part % OCC_BIG_PARTS);
     OCC_UNROLLED
     for (int j = 0; j < OCC_BIG_PART; j++) {
-        const int   c = p.column + j * OCC_BIG_APART;
-        const float start = bias && c < columns ? bias[c] : 0.0f;
+        const float start = occ_krsc_start(t, p.column + j * OCC_BIG_APART);
         OCC_UNROLLED
         for (int i = 0; i < OCC_BIG_PART; i++)
             p.sum[i * OCC_BIG_PART + j] = start;
@@ -72,70 +131,39 @@ OCC_HOT occ_big_part occ_conv_big_begin(int part, const float *bias, int64_t col
     return p;
 }
 
-/* Adds all terms: while some are used, the next ones come. */
-OCC_HOT void occ_conv_big_sums(occ_big_part *p, float *sa, float *sb, const occ_conv_big *f)
-{
-    int stage = 0;
-    occ_conv_big_fill(sa, sb, f, OCC_BIG_SIDE, 0);
-    for (int64_t k = 0; k < f->terms; k += OCC_BIG_K, stage ^= 1) {
-        const int next = (stage ^ 1) * OCC_BIG_STAGE;
-        if (k + OCC_BIG_K < f->terms)
-            occ_conv_big_fill(sa + next, sb + next, f, OCC_BIG_SIDE, k + OCC_BIG_K);
-        else
-            occ_copy_commit();
-        occ_copy_wait(1);
-        occ_barrier(); /* these terms are there */
-        occ_big_add(p, sa + stage * OCC_BIG_STAGE, sb + stage * OCC_BIG_STAGE, (int)occ_min(OCC_BIG_K, f->terms - k));
-        occ_barrier(); /* and have been used */
-    }
-}
-
-/* Applies the expression to the results of a part, and stores them. channel: of the tile's first column */
-OCC_HOT void occ_conv_big_store(const occ_big_part *p, float *y, const occ_image *y_at, int64_t pixel, int64_t pixels,
-                                int64_t channel, int64_t columns, const occ_expr *e, const occ_fused *fused)
-{
-    OCC_UNROLLED
-    for (int i = 0; i < OCC_BIG_PART; i++) {
-        const int64_t  at = pixel + p->row + i * OCC_BIG_APART;
-        float         *to = y + occ_krsc_pixel_at(y_at, at);
-        const occ_expr row = occ_fused_at(e, fused, at);
-        OCC_UNROLLED
-        for (int j = 0; j < OCC_BIG_PART; j++) {
-            const int64_t c = p->column + j * OCC_BIG_APART;
-            if (at < pixels && c < columns)
-                to[(channel + c) * y_at->stride[1]] =
-                    occ_apply_vf(&row, p->sum[i * OCC_BIG_PART + j], channel + c, 1, fused->fn);
-        }
-    }
-}
-
 /* Each part of a tile is computed by one thread; blocks of fewer threads than parts go through a tile several times.
- * Arguments as of conv_krsc_f32. */
-OCC_HOT void occ_conv_big_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
-                              const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
-                              const occ_fused *fused)
+ * memory, rows: shared, OCC_BIG_MEMORY(OCC_BIG_SIDE) floats and OCC_BIG_SIDE rows; the others as of conv_krsc_f32 */
+OCC_HOT void occ_conv_big_f32(float *memory, occ_krsc_row *rows, const float *x, const occ_image *x_at, const float *w,
+                              const float *bias, float *y, const occ_image *y_at, const occ_window *window,
+                              int64_t groups, const occ_expr *e, const occ_fused *fused)
 {
-    OCC_SHARED_ARRAY(float, big_a, 2 * OCC_BIG_STAGE);
-    OCC_SHARED_ARRAY(float, big_b, 2 * OCC_BIG_STAGE);
-    OCC_SHARED_ARRAY(occ_krsc_row, big_row, OCC_BIG_SIDE);
-    const int64_t inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
-    const int64_t terms = occ_window_size(window) * inputs, across = (outputs + OCC_BIG_SIDE - 1) / OCC_BIG_SIDE;
-    const int64_t pixels = y_at->dim[0] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
-    const int64_t down = (pixels + OCC_BIG_SIDE - 1) / OCC_BIG_SIDE;
+    const int64_t    inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
+    const int64_t    terms = occ_window_size(window) * inputs, across = (outputs + OCC_BIG_SIDE - 1) / OCC_BIG_SIDE;
+    const int64_t    pixels = y_at->dim[0] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
+    const int64_t    down = (pixels + OCC_BIG_SIDE - 1) / OCC_BIG_SIDE;
+    const int        fours = occ_conv_by_fours(x, x_at, w, inputs);
+    const occ_stages stages = occ_big_stages(OCC_BIG_SIDE);
     for (int64_t tile = occ_block(); tile < groups * down * across; tile += occ_grid()) {
-        const int64_t group = tile / (down * across), pixel = tile / across % down * OCC_BIG_SIDE,
-                      first = tile % across * OCC_BIG_SIDE, channel = group * outputs + first;
-        const occ_conv_big f = {
-            x + group * inputs * x_at->stride[1],  w + channel * terms, x_at, window, big_row, inputs, terms,
-            occ_min(outputs - first, OCC_BIG_SIDE)};
+        const int64_t         group = tile / (down * across);
+        const occ_krsc_target t = occ_krsc_target_of(tile, OCC_BIG_SIDE, bias, y, y_at, groups, e, fused);
+        const occ_conv_big    f = {x + group * inputs * x_at->stride[1],
+                                   w + t.channel * terms,
+                                   x_at,
+                                   window,
+                                   rows,
+                                   inputs,
+                                   terms,
+                                   t.columns,
+                                   fours};
         /* The rows of the tile before are not read behind its last barrier. */
-        occ_krsc_rows(big_row, OCC_BIG_SIDE, x_at, y_at, window, pixel, pixels);
+        occ_krsc_rows(rows, OCC_BIG_SIDE, x_at, y_at, window, t.pixel, pixels);
         occ_barrier();
         for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-            occ_big_part p = occ_conv_big_begin(part, bias ? bias + channel : bias, f.columns);
-            occ_conv_big_sums(&p, big_a, big_b, &f);
-            if (part < OCC_BIG_PARTS)
-                occ_conv_big_store(&p, y, y_at, pixel, pixels, channel, f.columns, e, fused);
+            occ_big_part p = occ_conv_big_begin(part, &t);
+            occ_stages_run(memory, &stages, terms, occ_conv_big_fill, &f, occ_big_add, &p);
+            const occ_krsc_target to =
+                occ_krsc_target_of(occ_again(tile), OCC_BIG_SIDE, bias, y, y_at, groups, e, fused);
+            occ_big_finish(memory, &p, part - occ_thread(), occ_big_show, occ_big_owner, occ_krsc_store, &to);
         }
     }
 }

@@ -3,6 +3,7 @@
  * header of the tests, emulate.h, maps it to C++ for the processor. Knows nothing of tensors.
  *
  *   OCC_KERNEL   before a function that is launched
+ *   OCC_KERNEL_IN_PAIRS  likewise, of blocks of 256 threads at most, two of which find room in a processor
  *   OCC_DEVICE   before a function that kernels call
  *   occ_thread() occ_threads()  this thread's number in its block, and the threads of a block: a multiple of 32
  *   occ_block()  occ_grid()   this block's number in the grid, and the blocks of the grid
@@ -14,12 +15,15 @@
  *   occ_fma(a, b, c)            a * b + c, rounded once; nothing else is fused, for nvcc is given -fmad=false
  *   occ_dot4_ii(a, b, c) ...    c + the products of four bytes of a and b; i: signed, u: unsigned
  *   occ_copy16(to, from)        begins to copy 16 bytes, aligned to 16, from the device's memory to shared memory
+ *   occ_copy16_or_zero(to, from, some)   the same, or 16 bytes of 0 where some is 0, whatever `from` is
  *   occ_copy_commit()           closes a group of such copies
  *   occ_copy_wait(n)            waits for this thread's groups but for the n (a literal) that were closed last
  *   occ_fail(status, code)      keeps the first code other than 0 that any thread found
   * occ_four                    four floats; occ_load_four(from) and occ_store_four(to, four) move them at once,
   * aligned to 16
+ *   occ_again(x)                x; what follows from it is computed again, so that it needs no register meanwhile
  *   OCC_UNROLLED                before a loop of literal count: unrolled, so that arrays stay in registers
+ *   OCC_ROLLED                  before a loop: not unrolled, since it is seldom taken
  *   OCC_LAUNCH(kernel, blocks, threads, stream, arguments...)  enqueues a kernel; its value is a cudaError_t
  *   OCC_LOAD(kernel)            loads a kernel into the device; likewise. Asking for its attributes does */
 #ifndef OCC_CUDA_H
@@ -35,10 +39,12 @@
 #include <stdint.h>
 
 #define OCC_KERNEL __global__
+#define OCC_KERNEL_IN_PAIRS __global__ __launch_bounds__(256, 2)
 #define OCC_DEVICE static __device__ __forceinline__
 #define OCC_SHARED_ARRAY(type, name, count) __shared__ __align__(16) type name[count]
 #define OCC_ALIGN_FOUR __align__(16)
 #define OCC_UNROLLED _Pragma("unroll")
+#define OCC_ROLLED _Pragma("unroll 1")
 #define OCC_LAUNCH(kernel, blocks, threads, stream, ...) \
     (kernel<<<(unsigned)(blocks), (unsigned)(threads), 0, (stream)>>>(__VA_ARGS__), cudaGetLastError())
 #define OCC_LOAD(kernel) occ_load((const void *)(kernel))
@@ -129,6 +135,12 @@ OCC_DEVICE void occ_copy16(void *to, const void *from)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(from) : "memory");
 }
 
+OCC_DEVICE void occ_copy16_or_zero(void *to, const void *from, int some)
+{
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(at), "l"(from), "r"(some ? 16 : 0) : "memory");
+}
+
 OCC_DEVICE void occ_copy_commit(void)
 {
     asm volatile("cp.async.commit_group;" : : : "memory");
@@ -141,12 +153,23 @@ OCC_DEVICE void occ_copy16(void *to, const void *from)
     *(uint4 *)to = *(const uint4 *)from;
 }
 
+OCC_DEVICE void occ_copy16_or_zero(void *to, const void *from, int some)
+{
+    *(uint4 *)to = some ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
+}
+
 OCC_DEVICE void occ_copy_commit(void)
 {
 }
 
 #define occ_copy_wait(n) ((void)(n))
 #endif
+
+OCC_DEVICE int64_t occ_again(int64_t x)
+{
+    asm volatile("" : "+l"(x));
+    return x;
+}
 
 OCC_DEVICE void occ_fail(int *status, int code)
 {

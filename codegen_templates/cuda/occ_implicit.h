@@ -6,16 +6,16 @@
 #include "occ_image.h"
 #include "occ_product.h"
 
-/* One pixel of a tile: elements to its image, and the first element of its window along each axis. */
+/* One pixel of a tile: the first place of its window along each axis, perhaps outside, and elements to there. */
 typedef struct occ_krsc_row {
-    int64_t image;
+    int64_t base;
     int     begin[3];
 } occ_krsc_row;
 
-/* A term: its tap's distance from the beginning of a window, and elements to its channel. */
+/* A term: its tap's distance from the beginning of a window, and elements from there to its channel of that tap. */
 typedef struct occ_krsc_term {
     int     tap[3];
-    int64_t channel;
+    int64_t offset;
 } occ_krsc_term;
 
 /* Elements to the pixel-th pixel of an image in memory, in row-major order over images, planes, rows and columns. */
@@ -32,10 +32,11 @@ OCC_HOT void occ_krsc_rows(occ_krsc_row *row, int side, const occ_image *x_at, c
 {
     for (int i = occ_thread(); i < side; i += occ_threads()) {
         const int64_t p = occ_min(pixel + i, pixels - 1), rows = p / y_at->dim[4], planes = rows / y_at->dim[3];
-        row[i].image = planes / y_at->dim[2] * x_at->stride[0];
         row[i].begin[0] = (int)(planes % y_at->dim[2] * window->stride[0] - window->pad[0]);
         row[i].begin[1] = (int)(rows % y_at->dim[3] * window->stride[1] - window->pad[1]);
         row[i].begin[2] = (int)(p % y_at->dim[4] * window->stride[2] - window->pad[2]);
+        row[i].base =
+            occ_image_place(x_at, planes / y_at->dim[2], 0, row[i].begin[0], row[i].begin[1], row[i].begin[2]);
     }
 }
 
@@ -46,22 +47,22 @@ OCC_HOT occ_krsc_term occ_krsc_term_of(const occ_image *x_at, const occ_window *
     t.tap[0] = tap / (width * height) * (int)window->dilation[0];
     t.tap[1] = tap / width % height * (int)window->dilation[1];
     t.tap[2] = tap % width * (int)window->dilation[2];
-    t.channel = k % inputs * x_at->stride[1];
+    t.offset = occ_image_place(x_at, 0, k % inputs, t.tap[0], t.tap[1], t.tap[2]);
     return t;
 }
 
-/* Whether a row and a term meet inside the image. */
+/* Whether a row and a term meet inside the image. A place before it is a large unsigned number. */
 OCC_HOT int occ_krsc_is_inside(const occ_image *x_at, const occ_krsc_row *row, const occ_krsc_term *t)
 {
-    const int d = row->begin[0] + t->tap[0], h = row->begin[1] + t->tap[1], c = row->begin[2] + t->tap[2];
-    return d >= 0 && d < x_at->dim[2] && h >= 0 && h < x_at->dim[3] && c >= 0 && c < x_at->dim[4];
+    return (unsigned)(row->begin[0] + t->tap[0]) < (unsigned)x_at->dim[2] &&
+           (unsigned)(row->begin[1] + t->tap[1]) < (unsigned)x_at->dim[3] &&
+           (unsigned)(row->begin[2] + t->tap[2]) < (unsigned)x_at->dim[4];
 }
 
 /* Elements from the image's first one to where they meet. */
-OCC_HOT int64_t occ_krsc_place(const occ_image *x_at, const occ_krsc_row *row, const occ_krsc_term *t)
+OCC_HOT int64_t occ_krsc_place(const occ_krsc_row *row, const occ_krsc_term *t)
 {
-    const int d = row->begin[0] + t->tap[0], h = row->begin[1] + t->tap[1], c = row->begin[2] + t->tap[2];
-    return row->image + t->channel + d * x_at->stride[2] + h * x_at->stride[3] + c * x_at->stride[4];
+    return row->base + t->offset;
 }
 
 #endif

@@ -75,8 +75,8 @@ OCC_HOT occ_mma_part occ_mma_begin(int part, int side)
     return p;
 }
 
-/* Adds the products of the OCC_BIG_K terms in shared memory; those behind the last one are 0. */
-OCC_HOT void occ_mma_add(occ_mma_part *p, const float *sa, const float *sb, int side)
+/* Adds eight terms, the first of which lie at sa and sb. */
+OCC_HOT void occ_mma_eight(occ_mma_part *p, const float *sa, const float *sb, int side)
 {
     uint32_t b[OCC_BIG_PART / 2][2];
     OCC_UNROLLED
@@ -95,10 +95,39 @@ OCC_HOT void occ_mma_add(occ_mma_part *p, const float *sa, const float *sb, int 
     }
 }
 
+/* Adds the terms of a stage; those behind the last one are 0. */
+OCC_HOT void occ_mma_add(void *sums, const float *sa, const float *sb, int side)
+{
+    OCC_UNROLLED
+    for (int k = 0; k < OCC_BIG_K; k += 8)
+        occ_mma_eight((occ_mma_part *)sums, sa + k, sb + k, side);
+}
+
 /* The sum in the lane's row r and column c, both by number. */
 OCC_HOT float *occ_mma_sum(occ_mma_part *p, int side, int r, int c)
 {
     return p->sum + (r / 2 * (side / 32) + c / 2) * 4 + r % 2 * 2 + c % 2;
+}
+
+/* Of a tile of OCC_BIG_SIDE: shows half its rows, which half the warps have, and tells whose a result is, as
+ * occ_big_finish wants. */
+OCC_HOT void occ_mma_show(float *memory, void *sums, int half)
+{
+    occ_mma_part *p = (occ_mma_part *)sums;
+    if (p->row / OCC_BIG_HALF != half)
+        return;
+    OCC_UNROLLED
+    for (int r = 0; r < OCC_BIG_SIDE / 16; r++) {
+        OCC_UNROLLED
+        for (int c = 0; c < OCC_BIG_SIDE / 16; c++)
+            memory[(p->row % OCC_BIG_HALF + r * 8) * OCC_BIG_SHOWN + p->column + c / 2 * 8 + c % 2] =
+                *occ_mma_sum(p, OCC_BIG_SIDE, r, c);
+    }
+}
+
+OCC_HOT int occ_mma_owner(int row, int column)
+{
+    return (row / OCC_BIG_HALF * 4 + column / (OCC_BIG_SIDE / 4)) * 32;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* reduce_f32.cu - sums, means, extremes, products and norms over any axes. Many terms: a block for each result, which
- * joins them in the fixed order of occ_tree.h. Few terms, or results that are neighbours where terms are not: a thread
- * for each result. Which of them follows from extents and strides alone. */
+ * joins them in the fixed order of occ_tree.h; where results are neighbours and terms are not, a block for eight results.
+ * Few terms: a thread for each result. Which of them follows from extents and strides alone. */
 #include "occ_place.h"
 #include "occ_tree.h"
 
@@ -35,13 +35,47 @@ OCC_HOT float occ_terms_join_all(float *lane, const occ_terms *t, float top, int
     return occ_tree_join(lane, kind);
 }
 
+/* Results are neighbours, terms are not. */
+OCC_HOT int occ_reduce_side_by_side(int64_t krank, const occ_extent *kdim, const occ_extent *kx, int64_t rrank,
+                                    const occ_extent *rstride)
+{
+    return krank && kdim[krank - 1] >= 32 && kx[krank - 1] == 1 && !(rrank && rstride[rrank - 1] == 1);
+}
+
 /* Does a block take each result? */
 OCC_HOT int occ_reduce_by_blocks(int64_t krank, const occ_extent *kdim, const occ_extent *kx, int64_t rrank,
                                  const occ_extent *rdim, const occ_extent *rstride)
 {
-    const int side_by_side =
-        krank && kdim[krank - 1] >= 32 && kx[krank - 1] == 1 && !(rrank && rstride[rrank - 1] == 1);
-    return occ_count(rrank, rdim) >= OCC_REDUCE_MANY && !side_by_side;
+    return occ_count(rrank, rdim) >= OCC_REDUCE_MANY && !occ_reduce_side_by_side(krank, kdim, kx, rrank, rstride);
+}
+
+/* OCC_REDUCE_SIDE neighbouring results by a block: line l of OCC_REDUCE_LINES joins terms l, l + OCC_REDUCE_LINES, ... of
+ * each, then lines are joined in pairs. lane: shared, a float for each line and result; arguments as of occ_reduce_f32 */
+#define OCC_REDUCE_SIDE 8
+#define OCC_REDUCE_LINES 128
+
+OCC_HOT void occ_reduce_lines(float *lane, float *y, const float *x, int64_t kind, int64_t krank,
+                              const occ_extent *kdim, const occ_extent *kystride, const occ_extent *kxstride,
+                              int64_t rrank, const occ_extent *rdim, const occ_extent *rstride)
+{
+    const int64_t places = occ_count(krank, kdim), count = occ_count(rrank, rdim);
+    for (int64_t first = (int64_t)occ_block() * OCC_REDUCE_SIDE; first < places;
+         first += (int64_t)occ_grid() * OCC_REDUCE_SIDE) {
+        for (int i = occ_thread(); i < OCC_REDUCE_SIDE * OCC_REDUCE_LINES; i += occ_threads()) {
+            const int64_t   place = occ_min(first + i % OCC_REDUCE_SIDE, places - 1);
+            const occ_terms t = {x + occ_place_offset(place, krank, kdim, kxstride), count, rrank, rdim, rstride};
+            lane[i] = occ_terms_join(&t, i / OCC_REDUCE_SIDE, OCC_REDUCE_LINES, 0.0f, kind);
+        }
+        occ_barrier();
+        for (int half = OCC_REDUCE_LINES / 2 * OCC_REDUCE_SIDE; half >= OCC_REDUCE_SIDE; half /= 2) {
+            for (int i = occ_thread(); i < half; i += occ_threads())
+                lane[i] = occ_reduce_merge(lane[i], lane[i + half], kind);
+            occ_barrier();
+        }
+        for (int i = occ_thread(); i < OCC_REDUCE_SIDE && first + i < places; i += occ_threads())
+            y[occ_place_offset(first + i, krank, kdim, kystride)] = occ_reduce_end(lane[i], 0.0f, (float)count, kind);
+        occ_barrier(); /* before the lanes are written again */
+    }
 }
 
 /* reduce - y = kind of the terms of x over the reduced axes, for every place of the kept axes.
@@ -52,8 +86,13 @@ OCC_INLINE void occ_reduce_f32(float *y, const float *x, int64_t kind, int64_t k
                                const occ_extent *kystride, const occ_extent *kxstride, int64_t rrank,
                                const occ_extent *rdim, const occ_extent *rstride)
 {
-    OCC_SHARED_ARRAY(float, lane, OCC_TREE_LANES);
+    OCC_SHARED_ARRAY(float, lane, OCC_REDUCE_SIDE *OCC_REDUCE_LINES);
     const int64_t places = occ_count(krank, kdim), count = occ_count(rrank, rdim);
+    if (count >= OCC_REDUCE_MANY && kind != OCC_REDUCE_LOGSUMEXP &&
+        occ_reduce_side_by_side(krank, kdim, kxstride, rrank, rstride)) {
+        occ_reduce_lines(lane, y, x, kind, krank, kdim, kystride, kxstride, rrank, rdim, rstride);
+        return;
+    }
     const int     blocks = occ_reduce_by_blocks(krank, kdim, kxstride, rrank, rdim, rstride);
     for (int64_t i = blocks ? occ_block() : occ_unit(); i < places; i += blocks ? occ_grid() : occ_units()) {
         const occ_terms t = {x + occ_place_offset(i, krank, kdim, kxstride), count, rrank, rdim, rstride};

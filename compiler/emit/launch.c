@@ -235,11 +235,9 @@ static void put_grid(const LaunchText *l, Text *text)
     int64_t threads = (count / processors + WARP - 1) / WARP * WARP, blocks;
 
     threads = threads < WARP ? WARP : threads > BLOCK ? BLOCK : threads;
-    if (l->step->home == HOME_TWIN) {
-        count = (int64_t)step_results(l->step);
-        threads = BLOCK;
-    }
-    blocks = (count + threads - 1) / threads;
+    threads = l->step->home == HOME_TWIN ? BLOCK : threads;
+    blocks = l->step->home == HOME_TWIN ? twin_blocks(l->step, BLOCK, l->emit->emission->options->tf32)
+                                        : (count + threads - 1) / threads;
     blocks = blocks < processors * BLOCKS_EACH ? blocks : processors * BLOCKS_EACH;
     text_printf(text, "%lld, %lld", (long long)(blocks > 0 ? blocks : 1), (long long)threads);
 }
@@ -249,7 +247,8 @@ static const char *launcher_text(const LaunchText *l, const char *unit)
 {
     Text text = text_new(l->emit->arena);
 
-    text_printf(&text, "OCC_KERNEL void @_kernel(%s)\n{\n", l->params.size ? l->params.data : "");
+    text_printf(&text, "%s void @_kernel(%s)\n{\n", twin_in_pairs(l->step) ? "OCC_KERNEL_IN_PAIRS" : "OCC_KERNEL",
+                l->params.size ? l->params.data : "");
     if (l->step->home == HOME_TWIN)
         put_twin(l, unit, &text);
     else

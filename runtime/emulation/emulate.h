@@ -351,9 +351,11 @@ cudaError_t launch(const char *name, void (*kernel)(P...), int blocks, int threa
 } // namespace emulate
 
 #define OCC_KERNEL __attribute__((noinline))
+#define OCC_KERNEL_IN_PAIRS __attribute__((noinline))
 #define OCC_DEVICE static inline __attribute__((unused))
 #define OCC_ALIGN_FOUR alignas(16)
 #define OCC_UNROLLED
+#define OCC_ROLLED
 #define OCC_LOAD(kernel) emulate::load(#kernel)
 #define OCC_LAUNCH(kernel, blocks, threads, stream, ...) \
     emulate::launch(#kernel, kernel, static_cast<int>(blocks), static_cast<int>(threads), (stream), __VA_ARGS__)
@@ -458,6 +460,12 @@ inline void occ_copy16(void *to, const void *from)
         memset(to, 0xff, 16);
 }
 
+inline void occ_copy16_or_zero(void *to, const void *from, int some)
+{
+    alignas(16) static const unsigned char nothing[16] = {};
+    occ_copy16(to, some ? from : nothing);
+}
+
 inline void occ_copy_commit(void)
 {
     emulate::now->thread[static_cast<size_t>(emulate::now->self)].group++;
@@ -467,6 +475,11 @@ inline void occ_copy_wait(int n)
 {
     for (emulate::Copy c = emulate::next_copy(n); c.to; c = emulate::next_copy(n))
         memcpy(c.to, c.from, 16);
+}
+
+inline int64_t occ_again(int64_t x)
+{
+    return x;
 }
 
 inline void occ_fail(int *status, int code)

@@ -30,4 +30,14 @@ bench-occamy: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/occamy.py --occamyc=$(BUILD)/occamyc --models=$(MEMORY_MODELS) --torch=$(OCCAMY_TORCH) --folder=$(BUILD)/bench/occamy \
 	    --write=$(if $(OCCAMY_NETWORKS),$(BUILD)/bench/occamy.md,docs/occamy.md) $(OCCAMY_NETWORKS)
 
+# Networks on a device, beside PyTorch on the same one; writes docs/cuda-figures.md. CUDA_TORCH: a Python with torch (CUDA), torchvision and
+# onnx; CUDA_NETWORKS="resnet50/1 ..." takes these, with their batches.
+CUDA_NETWORKS ?=
+CUDA_TORCH    ?= python3
+
+bench-cuda: $(BUILD)/occamyc
+	$(CUDA_TORCH) tests/bench/cuda.py --occamyc=$(BUILD)/occamyc --nvcc=$(NVCC) --folder=$(BUILD)/bench/cuda \
+	    --write=$(if $(CUDA_NETWORKS),$(BUILD)/bench/cuda.md,docs/cuda-figures.md) $(CUDA_NETWORKS)
+
+.PHONY: bench-cuda
 .PHONY: bench-memory bench-memory-steps bench-occamy

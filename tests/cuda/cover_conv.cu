@@ -6,7 +6,7 @@
 
 /* name, batch, inputs, outputs, groups, width in, out, kernel, stride, pad */
 #define CONV(name, batch, in, out, groups, width, made, k, s, p) \
-    extern "C" OCC_KERNEL void step_##name(float *y, const float *x, const float *w, const float *bias, \
+    extern "C" OCC_KERNEL_IN_PAIRS void step_##name(float *y, const float *x, const float *w, const float *bias, \
                                            const float *r) \
     { \
         static const occ_image  x_at = {{batch, in, 1, width, width}, {width * width * in, 1, 0, width * in, in}}; \
@@ -23,7 +23,7 @@ CONV(conv_1x1, 32, 256, 1024, 1, 14, 14, 1, 1, 0)
 CONV(conv_big, 8, 128, 128, 1, 56, 56, 3, 1, 1)
 CONV(conv_groups, 1, 128, 256, 32, 28, 14, 3, 2, 1)
 
-extern "C" OCC_KERNEL void step_conv_open(float *y, const float *x, const float *w, int64_t width)
+extern "C" OCC_KERNEL_IN_PAIRS void step_conv_open(float *y, const float *x, const float *w, int64_t width)
 {
     const occ_image         x_at = {{1, 16, 1, 1, width}, {0, width, 0, 0, 1}}, y_at = x_at;
     static const occ_window window = {{1, 1, 5}, {1, 1, 1}, {1, 1, 1}, {0, 0, 2}};
@@ -32,7 +32,7 @@ extern "C" OCC_KERNEL void step_conv_open(float *y, const float *x, const float 
 }
 
 /* Big or small tiles, as the batch asks. */
-extern "C" OCC_KERNEL void step_conv_batch(float *y, const float *x, const float *w, int64_t batch)
+extern "C" OCC_KERNEL_IN_PAIRS void step_conv_batch(float *y, const float *x, const float *w, int64_t batch)
 {
     const occ_image         x_at = {{batch, 256, 1, 14, 14}, {50176, 1, 0, 3584, 256}}, y_at = x_at;
     static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}};

@@ -6,7 +6,24 @@
 #undef occ_conv_krsc_f32
 #include "conv_krsc_f32.cu"
 
-static bool big; /* try the big tiles */
+static int side; /* of the tiles that are tried; 0: those that the kernel takes */
+
+static void convolve(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                     const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
+                     const occ_fused *fused)
+{
+    if (!side) {
+        occ_conv_krsc_f32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+        return;
+    }
+    OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
+    OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
+    if (side == OCC_SIDE_BIG)
+        occ_conv_big_f32(memory, rows, x, x_at, w, bias, y, y_at, window, groups, e, fused);
+    else
+        occ_conv_slices(memory, rows, side, occ_slice_add_lanes, 0, x, x_at, w, bias, y, y_at, window, groups, e,
+                        fused);
+}
 
 static void check(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
 {
@@ -22,16 +39,17 @@ static void check(Random *random, int64_t groups, int64_t inputs, int64_t output
     for (Tensor<float> *t : {&x, &w, &bias, &x0, &x1})
         t->fill([&] { return random->real(); });
     const occ_expr e = {{x0.at(), x1.at()}, {0, 0}};
-    compare(
-        "conv_krsc", y,
-        [&](float *to) {
-            host_conv_krsc_f32(x.at(), &x_at, w.at(), with_bias ? bias.at() : nullptr, to, &y_at, &window, groups, &e,
-                               &fused);
-        },
-        [&](float *to) {
-            (big ? occ_conv_big_f32 : occ_conv_krsc_f32)(x.at(), &x_at, w.at(), with_bias ? bias.at() : nullptr, to,
-                                                         &y_at, &window, groups, &e, &fused);
-        });
+    const float *const add = with_bias ? bias.at() : nullptr;
+    const auto         host = [&](float *to) {
+        host_conv_krsc_f32(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
+    };
+    const auto device = [&](float *to) {
+        convolve(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
+    };
+    if (side == OCC_SIDE_BIG)
+        compare("conv_krsc", y, host, device);
+    else
+        near("conv_krsc", 1e-4, y, host, device); /* sums of slices */
 }
 
 static void random_geometry(void **)
@@ -58,7 +76,7 @@ static void more_outputs_than_a_tile_has(void **)
 static void big_tiles(void **)
 {
     Random random = {13};
-    big = true;
+    side = OCC_SIDE_BIG;
     for (int i = 0; i < rounds(20); i++) {
         const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
         check(&random, random.pick(0, 2) ? 1 : 2, random.pick(1, 12), random.pick(1, 20), in, random.pick(1, 2));
@@ -68,12 +86,46 @@ static void big_tiles(void **)
         check(&random, 1, 8, outputs, in, 1);
         check(&random, 2, 5, outputs, in, 1);
     }
-    big = false;
+    side = 0;
+}
+
+/* Tiles of 16 x 16 and 32 x 32, whatever the shape: several stages of terms, terms and channels that are no fours. */
+static void small_tiles(void **)
+{
+    Random random = {14};
+    for (int s : {OCC_SIDE_SMALL, OCC_SIDE_MIDDLE}) {
+        side = s;
+        for (int i = 0; i < rounds(20); i++) {
+            const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
+            check(&random, random.pick(0, 2) ? 1 : 2, random.pick(1, 40), random.pick(1, 40), in, random.pick(1, 2));
+        }
+        for (int64_t inputs : {8, 64, 65, 100, 512}) {
+            const int64_t in[3] = {1, 3, 4};
+            check(&random, 1, inputs, 33, in, 1);
+        }
+    }
+    side = 0;
+}
+
+/* The side follows from the extents: large ones where there are enough tiles, and never more than there are results. */
+static void sides(void **)
+{
+    assert_int_equal(occ_side_of(1, 3136, 1024, 0), OCC_SIDE_BIG);
+    assert_int_equal(occ_side_of(1, 3135, 64, 1), OCC_SIDE_MIDDLE);
+    assert_int_equal(occ_side_of(1, 1024, 1024, 0), OCC_SIDE_MIDDLE);
+    assert_int_equal(occ_side_of(1, 1024, 1024, 1), OCC_SIDE_BIG);
+    assert_int_equal(occ_side_of(1, 100352, 64, 0), OCC_SIDE_BIG);
+    assert_int_equal(occ_side_of(1, 100352, 32, 0), OCC_SIDE_MIDDLE);
+    assert_int_equal(occ_side_of(1, 49, 512, 1), OCC_SIDE_SMALL);
+    assert_int_equal(occ_side_of(1, 1, 4096, 0), OCC_SIDE_SMALL);
+    assert_int_equal(occ_side_of(1, 147456, 3, 0), OCC_SIDE_SMALL);
+    assert_int_equal(occ_side_of(100, 40, 20, 0), OCC_SIDE_MIDDLE);
 }
 
 int main()
 {
     const CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(more_outputs_than_a_tile_has),
-                                cmocka_unit_test(big_tiles)};
+                                cmocka_unit_test(big_tiles), cmocka_unit_test(small_tiles),
+                                cmocka_unit_test(sides)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -73,6 +73,23 @@ static double bound(int64_t terms)
 
 static int side; /* of the tiles that are tried; 0: those that the kernel takes */
 
+static void convolve_tiles(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                           const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
+                           const occ_fused *fused)
+{
+    if (!side) {
+        occ_conv_krsc_tf32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+        return;
+    }
+    OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
+    OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
+    if (side == OCC_SIDE_BIG)
+        occ_conv_mma_f32(memory, rows, x, x_at, w, bias, y, y_at, window, groups, e, fused);
+    else
+        occ_conv_slices(memory, rows, side, occ_slice_add_tensor, 1, x, x_at, w, bias, y, y_at, window, groups, e,
+                        fused);
+}
+
 static void convolve(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
 {
     int64_t          out[3];
@@ -95,17 +112,14 @@ static void convolve(Random *random, int64_t groups, int64_t inputs, int64_t out
             host_conv_krsc_f32(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
         },
         [&](float *to) {
-            if (side)
-                occ_conv_mma_f32(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused, side);
-            else
-                occ_conv_krsc_tf32(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
+            convolve_tiles(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
         });
 }
 
 static void convolutions(void **)
 {
     Random random = {21};
-    for (int s : {0, OCC_TILE_SIDE, OCC_BIG_SIDE}) {
+    for (int s : {0, OCC_SIDE_SMALL, OCC_SIDE_MIDDLE, OCC_SIDE_BIG}) {
         side = s;
         for (int i = 0; i < rounds(12); i++) {
             const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};

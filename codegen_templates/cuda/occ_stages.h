@@ -1,0 +1,55 @@
+/* occ_stages.h - factors of a tile of a product that come to shared memory stage by stage, while those that came before
+ * are used. Knows nothing of where they come from and what is summed.
+ *
+ *   stage 0 comes | 1 comes | 2 comes | ...
+ *                 | 0 used  | 1 used  | ...      one barrier each */
+#ifndef OCC_STAGES_H
+#define OCC_STAGES_H
+
+#include "occ_base.h"
+
+/* Begins to bring terms k to k + terms of a stage - 1 of all rows to sa, of all columns to sb; those behind the last
+ * become 0. */
+typedef void occ_stage_fill(float *sa, float *sb, const void *factors, int side, int64_t k);
+
+/* Adds the terms of a stage to sums of the caller's type. */
+typedef void occ_stage_add(void *sums, const float *sa, const float *sb, int side);
+
+/* What stages are: `side` rows and columns of `terms` floats each, `pitch` floats apart; `count` stages, 2 or 4, lie in
+ * shared memory at a time. Literals. */
+typedef struct occ_stages {
+    int side, terms, pitch, count;
+} occ_stages;
+
+#define OCC_STAGES_FLOATS(side, pitch, count) (2 * (side) * (pitch) * (count))
+
+/* Brings and adds all terms. memory: OCC_STAGES_FLOATS, shared, free behind this */
+OCC_HOT void occ_stages_run(float *memory, const occ_stages *s, int64_t terms, occ_stage_fill *fill,
+                            const void *factors, occ_stage_add *add, void *sums)
+{
+    const int size = s->side * s->pitch;
+    int       here = 0, there = 0;
+    for (int64_t k = 0; k < (s->count - 1) * s->terms; k += s->terms, there++) {
+        if (k < terms)
+            fill(memory + there * 2 * size, memory + (there * 2 + 1) * size, factors, s->side, k);
+        occ_copy_commit();
+    }
+    for (int64_t k = 0; k < terms; k += s->terms) {
+        const int64_t next = k + (s->count - 1) * s->terms;
+        if (s->count == 4)
+            occ_copy_wait(2);
+        else
+            occ_copy_wait(0);
+        occ_barrier(); /* this stage is there, and the one before has been used */
+        if (next < terms)
+            fill(memory + there * 2 * size, memory + (there * 2 + 1) * size, factors, s->side, next);
+        occ_copy_commit();
+        add(sums, memory + here * 2 * size, memory + (here * 2 + 1) * size, s->side);
+        here = here + 1 < s->count ? here + 1 : 0;
+        there = there + 1 < s->count ? there + 1 : 0;
+    }
+    occ_copy_wait(0);
+    occ_barrier(); /* all have been used */
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* grid.c - blocks of threads that a device's own kernel can keep busy. Any other number gives the same bits. */
+#include "codegen_templates/c/occ_sides.h"
+#include "device/device.h"
+#include "kernels/record.h"
+#include "program/kernels.h"
+#include "support/int.h"
+
+#include <string.h>
+
+enum { TILE_SIDE = 64 }; /* OCC_TILE_SIDE of occ_product.h */
+
+/* Tiles of a convolution, by the side that the kernel takes. */
+static int64_t conv_tiles(const Step *step, bool tf32)
+{
+    int64_t groups = step_value(step, "groups", 0), outputs = step_value(step, "ydim", 1) / int_max(groups, 1);
+    int64_t pixels = step_value(step, "ydim", 0);
+
+    for (int i = 2; i < 5; i++)
+        pixels *= step_value(step, "ydim", i);
+    return groups * occ_side_tiles(pixels, outputs, occ_side_of(groups, pixels, outputs, tf32));
+}
+
+/* Tiles of a stack of products. */
+static int64_t product_tiles(const Step *step)
+{
+    const Operand *y = step_operand_of(step, "y");
+    int64_t        tiles = 1;
+
+    for (int i = 0; y && i < y->rank; i++)
+        tiles *= i < y->rank - 2 ? y->dim[i].max : int_ceil_div(y->dim[i].max, TILE_SIDE);
+    return tiles;
+}
+
+bool twin_in_pairs(const Step *step)
+{
+    return step->home == HOME_TWIN && !strcmp(step->kernel->name, "conv_krsc_f32");
+}
+
+int64_t twin_blocks(const Step *step, int threads, bool tf32)
+{
+    const char *name = step->kernel->name;
+    int64_t     results = (int64_t)step_results(step);
+
+    if (!strcmp(name, "conv_krsc_f32"))
+        return conv_tiles(step, tf32);
+    if (!strcmp(name, "matmul_f32"))
+        return product_tiles(step);
+    /* A block for each result, where it has many terms. */
+    if (!strcmp(name, "reduce_f32") || !strcmp(name, "moments_f32"))
+        return results;
+    return int_ceil_div(results, threads);
+}

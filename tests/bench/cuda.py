@@ -1,0 +1,266 @@
+"""Networks on a device, beside PyTorch on the same one: cuda.py --occamyc=PROGRAM --write=PAGE NETWORK[/BATCH]...
+
+Each network of models/export_classic.py is built with its seeded weights, exported with the batch, compiled by `occamyc --target=cuda
+--io=device`, with --tf32 and without, and by nvcc; cuda_driver.c runs it. PyTorch runs the same module, inputs on the device on both sides: in
+eager mode, and captured in a CUDA graph; channels last, cuDNN's benchmark on, with and without TF32. All times are medians of whole runs,
+each waited for. What differs from a run of PyTorch in double precision on the same device is told for both sides.
+
+--profile writes FOLDER/NETWORK-BATCH.csv: nanoseconds of each kernel of one run, by ncu. Needs PyTorch with a device, onnx, nvcc."""
+
+import argparse
+import csv
+import io
+import multiprocessing
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import time
+import traceback
+import zlib
+
+import numpy
+import torch
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(ROOT / "models"))
+import export_classic                                                # noqa: E402
+
+DEFAULT = ("resnet50/1", "resnet50/32", "mobilenet_v2/1", "mobilenet_v2/32", "vgg19/1", "squeezenet1_1/1", "densenet121/1",
+           "efficientnet_b0/1", "bert_base/1", "yolov1/1", "srgan_x4/1", "ssd300_vgg16_heads/1")
+FIELD = re.compile(r"^    (?:const )?(\w+) \*(\w+); /\* ((?:\[\d+\])+)", re.M)
+BYTES = {"float": 4, "double": 8, "int64_t": 8, "int32_t": 4, "int8_t": 1, "uint8_t": 1}
+MIB = float(1 << 20)
+
+HEAD = """# Networks on a device, beside PyTorch
+
+Written by `make bench-cuda` on {device}, with PyTorch {torch}, cuDNN {cudnn} and nvcc {nvcc}. Milliseconds of a run (median of {rounds}, each waited for), inputs
+and outputs on the device on both sides: *ours* is the program of `occamyc --target=cuda --io=device`, captured by its caller in a graph;
+*eager* and *graph* are PyTorch's ways to run, channels last, with cuDNN's benchmark. The ratio is ours to PyTorch's graph, the better of
+the two. *float32*: no factor is rounded; *tf32*: factors of 11 bits. Memory in MiB, weights, inputs and outputs included: what ours takes,
+and what PyTorch's allocator has in use at most and reserves in eager mode. Errors: ||y - y64|| / ||y64|| of the first output, y64 that of PyTorch in double precision.
+
+| network | batch | ours | eager | graph | ratio | ours tf32 | graph tf32 | ratio | MiB ours | in use | reserved | error ours | error PyTorch | ours tf32 | PyTorch tf32 |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+"""
+
+
+def run(command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if done.returncode:
+        raise RuntimeError(f"{command[0]}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout
+
+
+# ---------------------------------------------------------------------------------------------------------------- networks
+
+def module_of(name, batch):
+    """(module in evaluation, example inputs, options of the exporter), the same on every call."""
+    torch.manual_seed(zlib.crc32(name.replace("_heads", "").encode()))
+    network, example, options = export_classic.NETWORKS[name]()
+    with torch.no_grad():
+        export_classic.seed_module(network)
+        export_classic.calibrate(network, example)
+    network.train(name == "vit_b_16")
+    torch.manual_seed(batch)
+    example = tuple(torch.randn(batch, *x.shape[1:]) if x.is_floating_point() else x.repeat(batch, *[1] * (x.dim() - 1)) for x in example)
+    return network, example, options
+
+
+def export(network, example, options, path):
+    with torch.no_grad():
+        torch.onnx.export(network, example, str(path), **options, **({"dynamo": False} if torch.__version__ >= "2.5" else {}))
+
+
+# -------------------------------------------------------------------------------------------------------------------- ours
+
+def fields(text, struct):
+    """(name, bytes) of the tensors of a struct of the header."""
+    body = text[:text.index(f"}} net_{struct};")].rsplit("typedef struct {", 1)[1]
+    found = []
+    for kind, name, extents in FIELD.findall(body):
+        count = int(numpy.prod([int(n) for n in re.findall(r"\d+", extents)], dtype=numpy.int64))
+        found.append((name, BYTES[kind] * count))
+    return found
+
+
+def build(options, model, folder, *flags):
+    folder.mkdir(parents=True, exist_ok=True)
+    run([options.occamyc, model, "-o", folder / "net.c", "--name=net", "--target=cuda", "--io=device", f"--gpu={options.gpu}",
+         "--weights=file", "--quiet", *flags])
+    header = (folder / "net.h").read_text()
+    with open(folder / "ports.h", "w") as file:
+        for name, struct in (("IN", "inputs"), ("OUT", "outputs")):
+            file.write(f"#define {name}(X) " + " ".join(f"X({field}, {size})" for field, size in fields(header, struct)) + "\n")
+    run([options.nvcc, "-O3", "-fmad=false", f"-arch={options.arch}", "-Werror", "all-warnings", "-c", "net.cu", "-o", "net_cu.o"], cwd=folder)
+    cuda = pathlib.Path(options.nvcc).resolve().parent.parent / "include"
+    run(["cc", "-std=c11", "-O2", "-I.", f"-I{ROOT / 'runtime'}", "-isystem", cuda, "-c", "net.c", HERE / "cuda_driver.c"], cwd=folder)
+    run([options.nvcc, "-o", "net", "net.o", "cuda_driver.o", "net_cu.o"], cwd=folder)
+    planned = int(re.search(r"^#define NET_DEVICE_SIZE (\d+)", header, re.M)[1])
+    return planned + sum(size for struct in ("inputs", "outputs") for _, size in fields(header, struct))
+
+
+def run_ours(options, folder, example):
+    """({steps, graph: milliseconds}, first output)."""
+    for i, value in enumerate(example):
+        value.numpy().tofile(folder / f"in_{i}.raw")
+    text = run(["./net", "net.c.weights", ".", options.rounds], cwd=folder)
+    return {k: float(v) for k, v in (line.split() for line in text.splitlines())}, numpy.fromfile(folder / "out_0.raw", numpy.float32)
+
+
+def profile(options, folder, to):
+    """Nanoseconds of the kernels of a run, in their order."""
+    text = run(["ncu", "--csv", "--clock-control", "none", "--metrics", "gpu__time_duration.sum,launch__grid_size,launch__block_size,launch__registers_per_thread",
+                "./net", "net.c.weights", ".", 0], cwd=folder)
+    rows = list(csv.reader(io.StringIO(text[text.index('"ID"'):])))
+    kernel, metric, value = (rows[0].index(n) for n in ("Kernel Name", "Metric Name", "Metric Value"))
+    table = {}
+    for row in rows[1:]:
+        table.setdefault(int(row[0]), {"kernel": re.sub(r"\(.*", "", row[kernel])})[row[metric]] = row[value].replace(",", "")
+    with open(to, "w") as file:
+        for _, row in sorted(table.items()):
+            file.write(",".join(row.values()) + "\n")
+
+
+# ----------------------------------------------------------------------------------------------------------------- PyTorch
+
+def median_ms(call, rounds):
+    times = []
+    for i in range(-rounds // 4, rounds):
+        start = time.perf_counter()
+        call()
+        torch.cuda.synchronize()
+        if i >= 0:
+            times.append(1e3 * (time.perf_counter() - start))
+    return statistics.median(times)
+
+
+def first(value):
+    return (value[0] if isinstance(value, (tuple, list)) else value).float().contiguous()
+
+
+def set_tf32(on):
+    torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = on
+
+
+def run_torch(network, example, rounds, tf32):
+    """Times, memory and the first output of the module on the device."""
+    set_tf32(tf32)
+    torch.backends.cudnn.benchmark = True
+    network = network.cuda().to(memory_format=torch.channels_last)
+    inputs = [x.cuda().to(memory_format=torch.channels_last) if x.dim() == 4 else x.cuda() for x in example]
+    found = {}
+    with torch.no_grad(), torch.device("cuda"):                      # for modules that make tensors of their own
+        for _ in range(3):
+            y = network(*inputs)
+        torch.cuda.synchronize()
+        found["output"] = first(y).cpu().numpy().ravel()
+        del y
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
+        network(*inputs)
+        torch.cuda.synchronize()
+        found["in use"], found["reserved"] = torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved()
+        found["eager"] = median_ms(lambda: network(*inputs), rounds)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            network(*inputs)
+        found["graph"] = median_ms(graph.replay, rounds)
+    del graph
+    torch.cuda.empty_cache()
+    return found
+
+
+def exact(network, example):
+    with torch.no_grad(), torch.device("cuda"):
+        y = network.cuda().double()(*[x.cuda().double() if x.is_floating_point() else x.cuda() for x in example])
+        return (y[0] if isinstance(y, (tuple, list)) else y).contiguous().cpu().numpy().ravel()
+
+
+# -------------------------------------------------------------------------------------------------------------------- page
+
+def error(y, wanted):
+    return float(numpy.linalg.norm(y - wanted) / numpy.linalg.norm(wanted))
+
+
+def room_of(options, word, tf32=None):
+    folder = pathlib.Path(options.folder).resolve() / word.replace("/", "-")
+    return folder if tf32 is None else folder / ("tf32" if tf32 else "float32")
+
+
+def prepare(options, word):
+    """Exports and compiles; several at a time, each in a process of its own. Bytes that ours takes, or what went wrong."""
+    try:
+        name, batch = word.split("/")
+        model = room_of(options, word) / "model.onnx"
+        model.parent.mkdir(parents=True, exist_ok=True)
+        export(*module_of(name, int(batch)), model)
+        return [build(options, model, room_of(options, word, tf32), *(["--tf32"] if tf32 else [])) for tf32 in (False, True)][0]
+    except Exception:
+        return traceback.format_exc()
+
+
+def network_row(options, word, memory):
+    name, batch = word.split("/")
+    network, example, _ = module_of(name, int(batch))
+    ours, theirs, outputs = {}, {}, {}
+    for tf32 in (False, True):
+        ours[tf32], outputs[tf32] = run_ours(options, room_of(options, word, tf32), example)
+        if options.profile:
+            profile(options, room_of(options, word, tf32), f"{room_of(options, word)}{'-tf32' if tf32 else ''}.csv")
+    for tf32 in (False, True):
+        theirs[tf32] = run_torch(network, example, options.rounds, tf32)
+    wanted = exact(network, example)
+    both = [(ours[t]["graph"], theirs[t]["graph"]) for t in (False, True)]
+    cells = [name, batch, f"{both[0][0]:.3f}", f"{theirs[False]['eager']:.3f}", f"{both[0][1]:.3f}", f"{both[0][0] / both[0][1]:.2f}",
+             f"{both[1][0]:.3f}", f"{both[1][1]:.3f}", f"{both[1][0] / both[1][1]:.2f}",
+             f"{memory / MIB:.1f}", f"{theirs[False]['in use'] / MIB:.1f}", f"{theirs[False]['reserved'] / MIB:.1f}",
+             *(f"{error(y, wanted):.1e}" for y in (outputs[False], theirs[False]["output"], outputs[True], theirs[True]["output"]))]
+    return "| " + " | ".join(cells) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--occamyc", required=True)
+    parser.add_argument("--nvcc", default="nvcc")
+    parser.add_argument("--arch", default="native")
+    parser.add_argument("--gpu", default="h100", help="of occamyc")
+    parser.add_argument("--folder", required=True, help="of what is made")
+    parser.add_argument("--rounds", type=int, default=101)
+    parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2), help="networks compiled at the same time")
+    parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--write", help="the page")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    options.occamyc = os.path.abspath(options.occamyc)
+    options.nvcc = subprocess.run(["which", options.nvcc], capture_output=True, text=True).stdout.strip()
+    if not torch.cuda.is_available() or not options.nvcc:
+        print("bench-cuda: SKIPPED, there is no device, or no nvcc")
+        return
+    version = re.search(r"release (\S+),", run([options.nvcc, "--version"]))[1]
+    page = HEAD.format(device=torch.cuda.get_device_name(), torch=torch.__version__, cudnn=torch.backends.cudnn.version(), nvcc=version, rounds=options.rounds)
+    words = options.names or DEFAULT
+    with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
+        made = pool.starmap(prepare, [(options, word) for word in words], 1)
+    for word, memory in zip(words, made):
+        start = time.perf_counter()
+        try:
+            if isinstance(memory, str):
+                raise RuntimeError(memory)
+            row = network_row(options, word, memory)
+            page += row + "\n"
+            print(row, f"{time.perf_counter() - start:.0f} s", flush=True)
+        except Exception:                                        # one network's failure leaves the others
+            print(f"{word}: FAILED", flush=True)
+            traceback.print_exc()
+            sys.stderr.flush()
+        torch.cuda.empty_cache()
+    if options.write:
+        pathlib.Path(options.write).write_text(page)
+
+
+if __name__ == "__main__":
+    main()
