@@ -28,7 +28,8 @@ Written by `make bench-occamy`. Nothing here ran on a device: the left side is c
 (eager mode, evaluation, the storages that it makes and drops), the right side is planned by `occamyc --target=cuda --io=device`. Weights
 are what each side stores of them (the exporter folds batch norms). Inputs and outputs are counted on both sides, the outputs in ours from the
 start, since they are the caller's (which is why SSD300, whose outputs are large, is above *live*). The context of CUDA and the workspaces of
-vendor libraries are counted on neither: PyTorch would use such workspaces, ours has none.
+vendor libraries are counted on neither: PyTorch would use such workspaces, ours has none. What PyTorch took on a device, workspaces
+included, is in [cuda-figures.md](cuda-figures.md).
 
 The networks are those of the Occamy paper as they can be had here: MobileNetV2 for MobileNet, SSD300 with VGG-16, up to its heads, for
 SSD-ResNet50. A batch of {most} is made of the exported batch of 1; that the outputs are those of single runs is checked with ONNX Runtime at a
