@@ -51,9 +51,11 @@ static int append_rows(Lower *lower, const Level *l, Operand x, int64_t pad, Ext
     return status;
 }
 
-/* Appends the steps of the first level, whose input is a whole tensor. */
-static int append_first(Lower *lower, const Level *l, Extent first, Extent count, Operand y)
+/* Appends the steps of the first level, whose input is a whole tensor. The window of an open cascade may end below it
+ * in any iteration, whether the rows are known only while running or other extents are. */
+static int append_first(Lower *lower, const Cascade *c, Extent first, Extent count, Operand y)
 {
+    const Level *l = c->level;
     const Stage *s = l->stage;
     int64_t      pad = extent_is(first, 0) ? s->pad : 0;
     Extent       rows = op(lower, EXPR_SUB, span_of(lower, s, count), pad);
@@ -61,7 +63,7 @@ static int append_first(Lower *lower, const Level *l, Extent first, Extent count
 
     if (!s->x.rank)
         return append_rows(lower, l, s->x, 0, first, count, y);
-    if (extent_is_const(begin) || !extent_is_const(s->in))
+    if (extent_is_const(begin) || c->is_open)
         rows = extent_op(lower->model, EXPR_MIN, rows, extent_op(lower->model, EXPR_SUB, s->in, begin));
     return append_rows(lower, l, rows_of(lower, s->x, begin, rows), pad, first, count, y);
 }
@@ -142,7 +144,7 @@ static int append_ahead(Lower *lower, Cascade *c)
             (l[1].stage->below && append_border(lower, l, extent_op(lower->model, EXPR_ADD, pad, count), missing) < 0))
             return -1;
         if (l->ahead)
-            status = j ? append_next(lower, l, none, count, y) : append_first(lower, l, none, count, y);
+            status = j ? append_next(lower, l, none, count, y) : append_first(lower, c, none, count, y);
         if (status < 0)
             return -1;
     }
@@ -161,7 +163,7 @@ static int append_level(Lower *lower, const Cascade *c, int j, Extent first, Ext
     if (count.max <= 0)
         return 0;
     to = j == c->n - 1 ? rows_of(lower, y, first, count) : rows_of(lower, l->strip, extent_const(l->hold), count);
-    return j ? append_next(lower, l, first, count, to) : append_first(lower, l, first, count, to);
+    return j ? append_next(lower, l, first, count, to) : append_first(lower, c, first, count, to);
 }
 
 /* Says that before a level makes its rows only those are needed that its strip keeps: rows are written to places known

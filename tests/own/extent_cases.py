@@ -144,5 +144,5 @@ EXTENTS = [
     *[extents(sort + "_winograd", sort, ("--winograd=on", "--io=arena")) for sort in ("plain", "residual", "raised")],
     *[extents(sort + "_rows", sort, axes="H") for sort in ("mobile", "plain")],
     *[extents(sort + "_rows_strips", sort, ("--cascade=on",), axes="H") for sort in ("mobile", "plain")],
-    extents("mobile_columns_strips", "mobile", ("--cascade=on",), axes="W"),
+    *[extents(sort + "_columns_strips", sort, ("--cascade=on",), axes="W") for sort in ("mobile", "plain", "bytes_plain")],
 ]
