@@ -133,7 +133,8 @@ def run_group(arguments, name, chosen):
     """Results of the units one by one; a program that cannot be built or run is halved until the unit is found."""
     folder, made = (os.path.join(arguments.work, part, name) for part in ("cases", "runs"))
     write_model(folder, chosen)
-    case, tools = cases.Case(folder), host.Toolchain(arguments.occamyc, arguments.cc)
+    cflags = host.LITERAL if arguments.what == "history" else host.STRICT  # older versions call the kernels that the newest calls
+    case, tools = cases.Case(folder), host.Toolchain(arguments.occamyc, arguments.cc, cflags)
     try:
         run_case.compile_case(tools, case, made)
         host.build_program(tools, made)
