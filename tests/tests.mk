@@ -3,17 +3,17 @@ include tests/deps.mk tests/onnx.mk
 -include $(wildcard tests/*/*.mk)
 
 # Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
-# The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler stands for all. Two run at
+# The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler at -O1 stands for all. Two run at
 # a time: the longest first of those that come after the quick ones.
 CHECKS := check-includes check-layers check-format check-unit check-planners check-emit check-tools check-errors check-attributes \
-          check-onnx \
+          check-onnx check-own \
           check-history check-types check-upgrade \
-          check-plans check-bounded check-sizes check-real check-threads check-queues check-emulate check-cuda-kernels check-cuda check-cuda-cases check-cuda-io check-cuda-tf32 check-cuda-days check-device-logic check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4 check-code check-own check-answers \
+          check-plans check-bounded check-sizes check-real check-threads check-queues check-emulate check-cuda-kernels check-cuda check-cuda-cases check-cuda-io check-cuda-tf32 check-cuda-days check-device-logic check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4+KERNEL_LEVEL=-O1 check-code check-answers \
           check-same check-swap check-swap-loader check-loads check-memory check-widths check-options check-milp check-order check-models check-cli check-infer \
           check-winograd check-bench check-table check-install check-exports
 
 check: deps
-	$(MAKE) --no-print-directory all $(CASES) $(BUILD)/own_cases/stamp
+	$(MAKE) --no-print-directory all $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a $(CUDA_GEN)/stamp
 	$(PYTHON) tests/tools/check.py $(BUILD)/logs $(CHECKS)
 
 ROOMS = $(subst $() ,|,$(notdir $(shell find compiler -mindepth 1 -type d)))

@@ -1,10 +1,11 @@
 # Tests of kernel templates: `make check-kernels`. Each test_*.c includes the template itself and is built for every vector
 # width and compiler; what this machine cannot run is compiled only. KERNEL_CCS, KERNEL_WIDTHS and KERNEL_ONLY narrow it down;
-# KERNEL_RUNNER stands before each test, for an emulator (tests/isa/isa.mk).
+# KERNEL_LEVEL is the optimiser's; KERNEL_RUNNER stands before each test, for an emulator (tests/isa/isa.mk).
 KERNEL_CCS    ?= gcc clang
 KERNEL_WIDTHS ?= w1 w4 w8 w16 w16made $(if $(KERNEL_CAN_w16vnni),w16vnni)
 KERNEL_TESTS  := $(patsubst tests/kernels/%.c,%,$(wildcard tests/kernels/test_*.c))
 KERNEL_ONLY   ?= $(KERNEL_TESTS)
+KERNEL_LEVEL  ?= -O2
 KERNEL_WARN   := -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror
 KERNEL_FLAGS_w1  := -DOCC_FORCE_SCALAR
 KERNEL_FLAGS_w4  := $(if $(filter x86_64,$(shell uname -m)),-msse2)
@@ -33,7 +34,7 @@ $(KERNEL_GEN)/stamp: $(wildcard codegen_templates/c/*) tests/kernels/instantiate
 define KERNEL_TEST
 $(BUILD)/tests/kernels/$(1)-$(2)-$(3): tests/kernels/$(1).c $(wildcard tests/kernels/*.h) $(wildcard codegen_templates/c/*) $(KERNEL_GEN)/stamp compiler/program/safe_distance.c
 	@mkdir -p $$(@D)
-	$(2) -std=c99 -D_POSIX_C_SOURCE=200809L -O2 -g1 $(KERNEL_WARN) $(SANFLAG) $(KERNEL_FLAGS_$(3)) $(KERNEL_SUMS_$(2)_$(3)) -I. -Icompiler -Icodegen_templates/c -I$(KERNEL_GEN) -o $$@ $$< -lcmocka -lm
+	$(2) -std=c99 -D_POSIX_C_SOURCE=200809L $(KERNEL_LEVEL) -g1 $(KERNEL_WARN) $(SANFLAG) $(KERNEL_FLAGS_$(3)) $(KERNEL_SUMS_$(2)_$(3)) -I. -Icompiler -Icodegen_templates/c -I$(KERNEL_GEN) -o $$@ $$< -lcmocka -lm
 
 check-kernel-$(1)-$(2)-$(3): $(BUILD)/tests/kernels/$(1)-$(2)-$(3)
 	@echo "== $(1) $(2) $(3)$(if $(KERNEL_CAN_$(3)),, (compiled only: this machine cannot run it))"
