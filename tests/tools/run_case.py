@@ -8,6 +8,7 @@ unchanged since it last passed is not built again.
 import argparse
 import collections
 import concurrent.futures
+import fnmatch
 import glob
 import hashlib
 import os
@@ -201,6 +202,7 @@ def parse_arguments():
     parser.add_argument("--work", default="build/case_runs", help="folder of generated files; failures stay there")
     parser.add_argument("--cases", default="", help="folder of case folders, for --list")
     parser.add_argument("--list", help="file of case names; each of them must pass")
+    parser.add_argument("--but", action="append", default=[], help="a pattern: cases of such names are left out")
     parser.add_argument("--all", action="store_true", help="with --list: run the others too")
     parser.add_argument("--coverage", help="write the page that counts cases by operator")
     parser.add_argument("--write-list", help="write the names of the cases that pass")
@@ -213,7 +215,7 @@ def choose_folders(arguments, listed):
     if arguments.folders:
         return arguments.folders
     names = listed if arguments.list and not arguments.all else sorted(n for n in os.listdir(arguments.cases) if n.startswith("test_"))
-    return [os.path.join(arguments.cases, n) for n in names]
+    return [os.path.join(arguments.cases, n) for n in names if not any(fnmatch.fnmatch(n, pattern) for pattern in arguments.but)]
 
 
 def main():

@@ -2,6 +2,7 @@
 to fail ends in its own state (stand_in.py plays occamyc).
 """
 
+import argparse
 import json
 import os
 import random
@@ -97,6 +98,15 @@ class Objects(unittest.TestCase):
                 with self.assertRaises(host.Failure):
                     objects.compile_once(os.path.join(folder, "kept"), folder, ["cc"], "m.c", lambda command: host.run_compiler(folder, command, 60))
             self.assertEqual(sorted(os.listdir(folder)), ["command.txt", "m.c"])
+
+
+class Folders(unittest.TestCase):
+    def test_names_of_a_pattern_are_left_out(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("test_a", "test_ab", "test_b"):
+                os.mkdir(os.path.join(folder, name))
+            arguments = argparse.Namespace(folders=[], list=None, all=False, cases=folder, but=["test_a*"])
+            self.assertEqual(run_case.choose_folders(arguments, []), [os.path.join(folder, "test_b")])
 
 
 class Encoding(unittest.TestCase):
