@@ -3,13 +3,14 @@
 #ifndef OCC_BIG_H
 #define OCC_BIG_H
 
+#include "occ_sides.h"
 #include "occ_stages.h"
 
 /* A tile has OCC_BIG_SIDE rows and columns. A thread computes OCC_BIG_PART of each, which are OCC_BIG_APART apart,
  * so that a warp, which has eight neighbouring rows and four columns, reads all banks of shared memory. A stage
  * (occ_stages.h) is OCC_BIG_K terms of all sums, as sa[row][k] and sb[column][k] with OCC_BIG_PITCH floats between
  * two rows. */
-#define OCC_BIG_SIDE 128
+#define OCC_BIG_SIDE OCC_SIDE_BIG
 #define OCC_BIG_K 16
 #define OCC_BIG_PITCH 20 /* four neighbouring k of eight neighbouring rows lie in all banks */
 #define OCC_BIG_PART 8

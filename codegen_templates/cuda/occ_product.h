@@ -3,7 +3,7 @@
 #ifndef OCC_PRODUCT_H
 #define OCC_PRODUCT_H
 
-#include "occ_base.h"
+#include "occ_sides.h"
 
 /* A tile has OCC_TILE_SIDE rows and columns; a thread computes OCC_TILE_PART of each; OCC_TILE_K terms of all sums lie
  * in shared memory at a time, as sa[k][row] and sb[k][column] with OCC_TILE_PITCH floats between two k.
@@ -16,7 +16,7 @@
  *       [ .   . ]     | part 0  | part 1  |   16 parts to a row,
  *       [ .   . ]     |  4 x 4  |  4 x 4  |   256 in a tile
  *       [ .   . ]     +---------+---------+          */
-#define OCC_TILE_SIDE 64
+#define OCC_TILE_SIDE OCC_SIDE_PRODUCT
 #define OCC_TILE_K 16
 #define OCC_TILE_PITCH (OCC_TILE_SIDE + 4) /* a multiple of 4, so that four neighbours are one load */
 #define OCC_TILE_PART 4

@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-enum { TILE_SIDE = 64 }; /* OCC_TILE_SIDE of occ_product.h */
-
 /* Tiles of a convolution, by the side that the kernel takes. */
 static int64_t conv_tiles(const Step *step, bool tf32)
 {
@@ -27,7 +25,7 @@ static int64_t product_tiles(const Step *step)
     int64_t        tiles = 1;
 
     for (int i = 0; y && i < y->rank; i++)
-        tiles *= i < y->rank - 2 ? y->dim[i].max : int_ceil_div(y->dim[i].max, TILE_SIDE);
+        tiles *= i < y->rank - 2 ? y->dim[i].max : int_ceil_div(y->dim[i].max, OCC_SIDE_PRODUCT);
     return tiles;
 }
 
