@@ -1,11 +1,25 @@
-/* conv_krsc_f32.cu - convolution as a matrix product that nobody stores: rows are pixels, columns are outputs, terms are
- * taps times inputs, in the order of the weights. Blocks compute tiles whose side follows from the extents (occ_sides.h):
- * of 128 x 128, each result one sum in rising order, as the C kernel adds (occ_conv_big.h); or smaller ones, each result
- * the sum of eight slices of the terms (occ_conv_slices.h). The grid decides no bit. Knows nothing of ONNX's padding
- * modes. */
+/* conv_krsc_f32.cu - convolution as a matrix product that nobody stores: rows are pixels, columns are outputs, terms
+ * are taps times inputs, in the order of the weights. Blocks compute tiles whose side follows from the extents
+ * (occ_sides.h): of 128 x 128, each result one sum in rising order, as the C kernel adds (occ_conv_big.h); or smaller
+ * ones, each result the sum of eight slices of the terms (occ_conv_slices.h). The grid decides no bit. Knows nothing of
+ * ONNX's padding modes. */
 #include "occ_conv_slices.h"
 
 #define OCC_CONV_MEMORY OCC_SLICE_MEMORY(OCC_SIDE_MIDDLE) /* floats; the most of all sides */
+
+/* Computes tiles of the side that the extents ask for. big, small: what computes one; tensor: by tensor cores */
+OCC_HOT void occ_conv_by_side(const occ_krsc *c, int tensor, occ_conv_work *big, occ_conv_work *small)
+{
+    OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
+    OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
+    const int64_t side = occ_side_of(c->groups, occ_krsc_pixels(c->y_at), c->y_at->dim[1] / c->groups, tensor);
+    if (side == OCC_SIDE_BIG)
+        occ_krsc_tiles(memory, rows, OCC_SIDE_BIG, c, big);
+    else if (side == OCC_SIDE_MIDDLE)
+        occ_krsc_tiles(memory, rows, OCC_SIDE_MIDDLE, c, small);
+    else
+        occ_krsc_tiles(memory, rows, OCC_SIDE_SMALL, c, small);
+}
 
 /* conv_krsc - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.
  *   x     [batch][groups * inputs][depth][height][width], any strides
@@ -15,16 +29,6 @@ OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const f
                                   const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
                                   const occ_fused *fused)
 {
-    OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
-    OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
-    const int64_t pixels = y_at->dim[0] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
-    const int64_t side = occ_side_of(groups, pixels, y_at->dim[1] / groups, 0);
-    if (side == OCC_SIDE_BIG)
-        occ_conv_big_f32(memory, rows, x, x_at, w, bias, y, y_at, window, groups, e, fused);
-    else if (side == OCC_SIDE_MIDDLE)
-        occ_conv_slices(memory, rows, OCC_SIDE_MIDDLE, occ_slice_add_lanes, 0, x, x_at, w, bias, y, y_at, window,
-                        groups, e, fused);
-    else
-        occ_conv_slices(memory, rows, OCC_SIDE_SMALL, occ_slice_add_lanes, 0, x, x_at, w, bias, y, y_at, window, groups,
-                        e, fused);
+    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused};
+    occ_conv_by_side(&c, 0, occ_conv_big_tile, occ_conv_slice_tile);
 }

@@ -9,6 +9,19 @@
 #include "occ_fused.h"
 #include "occ_sides.h"
 
+/* A convolution: the arguments of conv_krsc_f32. */
+typedef struct occ_krsc {
+    const float      *x;
+    const occ_image  *x_at;
+    const float      *w, *bias;
+    float            *y;
+    const occ_image  *y_at;
+    const occ_window *window;
+    int64_t           groups;
+    const occ_expr   *e;
+    const occ_fused  *fused;
+} occ_krsc;
+
 /* The factors of a tile: its pixels and its columns of weights. fours: four neighbouring terms can be copied at once */
 typedef struct occ_conv_big {
     const float        *x, *w; /* of the group; of the tile's first column */
@@ -74,7 +87,7 @@ OCC_HOT void occ_conv_big_fill(float *sa, float *sb, const void *factors, int si
     occ_conv_fill(sa, sb, (const occ_conv_big *)factors, side, k, OCC_BIG_K, OCC_BIG_PITCH);
 }
 
-/* Where the results of a tile go. pixel, channel: of its first row and column; columns: those that exist */
+/* The place of a tile's results. pixel, channel: of its first row and column; columns: those that exist */
 typedef struct occ_krsc_target {
     float           *y;
     const occ_image *y_at;
@@ -85,20 +98,18 @@ typedef struct occ_krsc_target {
 } occ_krsc_target;
 
 /* The target of the tile-th tile of a side. */
-OCC_HOT occ_krsc_target occ_krsc_target_of(int64_t tile, int side, const float *bias, float *y, const occ_image *y_at,
-                                           int64_t groups, const occ_expr *e, const occ_fused *fused)
+OCC_HOT occ_krsc_target occ_krsc_target_of(int64_t tile, int side, const occ_krsc *c)
 {
-    const int64_t         outputs = y_at->dim[1] / groups, across = (outputs + side - 1) / side;
-    const int64_t         pixels = y_at->dim[0] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
-    const int64_t         down = (pixels + side - 1) / side, first = tile % across * side;
-    const int64_t         channel = tile / (down * across) * outputs + first;
-    const occ_krsc_target t = {y,      y_at,    bias ? bias + channel : bias,   tile / across % down * side,
-                               pixels, channel, occ_min(outputs - first, side), e,
-                               fused};
+    const int64_t         outputs = c->y_at->dim[1] / c->groups, across = (outputs + side - 1) / side;
+    const int64_t         pixels = occ_krsc_pixels(c->y_at), down = (pixels + side - 1) / side;
+    const int64_t         first = tile % across * side, channel = tile / (down * across) * outputs + first;
+    const occ_krsc_target t = {c->y,    c->y_at, c->bias ? c->bias + channel : c->bias, tile / across % down * side,
+                               pixels,  channel, occ_min(outputs - first, side),        c->e,
+                               c->fused};
     return t;
 }
 
-/* What the sums of a column of the tile begin with. */
+/* The bias of a column of the tile, with which its sums begin. */
 OCC_HOT float occ_krsc_start(const void *target, int column)
 {
     const occ_krsc_target *t = (const occ_krsc_target *)target;
@@ -131,40 +142,45 @@ OCC_HOT occ_big_part occ_conv_big_begin(int part, const occ_krsc_target *t)
     return p;
 }
 
-/* Each part of a tile is computed by one thread; blocks of fewer threads than parts go through a tile several times.
- * memory, rows: shared, OCC_BIG_MEMORY(OCC_BIG_SIDE) floats and OCC_BIG_SIDE rows; the others as of conv_krsc_f32 */
-OCC_HOT void occ_conv_big_f32(float *memory, occ_krsc_row *rows, const float *x, const occ_image *x_at, const float *w,
-                              const float *bias, float *y, const occ_image *y_at, const occ_window *window,
-                              int64_t groups, const occ_expr *e, const occ_fused *fused)
+/* Computes the tile-th tile of a side from its factors. memory: shared */
+typedef void occ_conv_work(float *memory, int side, const occ_conv_big *f, const occ_krsc *c, int64_t tile);
+
+/* Computes all tiles of a side. rows: shared, `side` of them */
+OCC_HOT void occ_krsc_tiles(float *memory, occ_krsc_row *rows, int side, const occ_krsc *c, occ_conv_work *work)
 {
-    const int64_t    inputs = x_at->dim[1] / groups, outputs = y_at->dim[1] / groups;
-    const int64_t    terms = occ_window_size(window) * inputs, across = (outputs + OCC_BIG_SIDE - 1) / OCC_BIG_SIDE;
-    const int64_t    pixels = y_at->dim[0] * y_at->dim[2] * y_at->dim[3] * y_at->dim[4];
-    const int64_t    down = (pixels + OCC_BIG_SIDE - 1) / OCC_BIG_SIDE;
-    const int        fours = occ_conv_by_fours(x, x_at, w, inputs);
-    const occ_stages stages = occ_big_stages(OCC_BIG_SIDE);
-    for (int64_t tile = occ_block(); tile < groups * down * across; tile += occ_grid()) {
-        const int64_t         group = tile / (down * across);
-        const occ_krsc_target t = occ_krsc_target_of(tile, OCC_BIG_SIDE, bias, y, y_at, groups, e, fused);
-        const occ_conv_big    f = {x + group * inputs * x_at->stride[1],
-                                   w + t.channel * terms,
-                                   x_at,
-                                   window,
+    const int64_t inputs = c->x_at->dim[1] / c->groups, terms = occ_window_size(c->window) * inputs;
+    const int64_t pixels = occ_krsc_pixels(c->y_at);
+    const int64_t each = occ_side_tiles(pixels, c->y_at->dim[1] / c->groups, side);
+    const int     fours = occ_conv_by_fours(c->x, c->x_at, c->w, inputs);
+    for (int64_t tile = occ_block(); tile < c->groups * each; tile += occ_grid()) {
+        const occ_krsc_target t = occ_krsc_target_of(tile, side, c);
+        const occ_conv_big    f = {c->x + tile / each * inputs * c->x_at->stride[1],
+                                   c->w + t.channel * terms,
+                                   c->x_at,
+                                   c->window,
                                    rows,
                                    inputs,
                                    terms,
                                    t.columns,
                                    fours};
         /* The rows of the tile before are not read behind its last barrier. */
-        occ_krsc_rows(rows, OCC_BIG_SIDE, x_at, y_at, window, t.pixel, pixels);
+        occ_krsc_rows(rows, side, c->x_at, c->y_at, c->window, t.pixel, pixels);
         occ_barrier();
-        for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-            occ_big_part p = occ_conv_big_begin(part, &t);
-            occ_stages_run(memory, &stages, terms, occ_conv_big_fill, &f, occ_big_add, &p);
-            const occ_krsc_target to =
-                occ_krsc_target_of(occ_again(tile), OCC_BIG_SIDE, bias, y, y_at, groups, e, fused);
-            occ_big_finish(memory, &p, part - occ_thread(), occ_big_show, occ_big_owner, occ_krsc_store, &to);
-        }
+        work(memory, side, &f, c, tile);
+    }
+}
+
+/* Each part of a tile is computed by one thread; blocks of fewer threads than parts go through a tile several times.
+ * side: OCC_BIG_SIDE; memory: OCC_BIG_MEMORY(side) floats */
+OCC_HOT void occ_conv_big_tile(float *memory, int side, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
+{
+    const occ_stages      stages = occ_big_stages(side);
+    const occ_krsc_target t = occ_krsc_target_of(tile, side, c);
+    for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
+        occ_big_part p = occ_conv_big_begin(part, &t);
+        occ_stages_run(memory, &stages, f->terms, occ_conv_big_fill, f, occ_big_add, &p);
+        const occ_krsc_target to = occ_krsc_target_of(occ_again(tile), side, c);
+        occ_big_finish(memory, &p, part - occ_thread(), occ_big_show, occ_big_owner, occ_krsc_store, &to);
     }
 }
 

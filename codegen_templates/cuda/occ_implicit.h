@@ -18,6 +18,12 @@ typedef struct occ_krsc_term {
     int64_t offset;
 } occ_krsc_term;
 
+/* Rows of the product: the pixels of an image. */
+OCC_HOT int64_t occ_krsc_pixels(const occ_image *at)
+{
+    return at->dim[0] * at->dim[2] * at->dim[3] * at->dim[4];
+}
+
 /* Elements to the pixel-th pixel of an image in memory, in row-major order over images, planes, rows and columns. */
 OCC_HOT int64_t occ_krsc_pixel_at(const occ_image *at, int64_t pixel)
 {

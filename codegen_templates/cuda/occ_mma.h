@@ -109,8 +109,8 @@ OCC_HOT float *occ_mma_sum(occ_mma_part *p, int side, int r, int c)
     return p->sum + (r / 2 * (side / 32) + c / 2) * 4 + r % 2 * 2 + c % 2;
 }
 
-/* Of a tile of OCC_BIG_SIDE: shows half its rows, which half the warps have, and tells whose a result is, as
- * occ_big_finish wants. */
+/* Half the rows of a tile of OCC_BIG_SIDE, which half the warps have, go to shared memory; occ_mma_owner is the first
+ * lane of the warp that has a result. Both are for occ_big_finish. */
 OCC_HOT void occ_mma_show(float *memory, void *sums, int half)
 {
     occ_mma_part *p = (occ_mma_part *)sums;

@@ -94,7 +94,7 @@ OCC_HOT void occ_slice_show(float *memory, occ_slice *p, int side, int tensor)
     occ_barrier();
 }
 
-/* What the sums of a column of the tile begin with. */
+/* The value with which the sums of a column of the tile begin. */
 typedef float occ_slice_start(const void *target, int column);
 
 /* Computes a tile. A block of fewer warps than slices goes through the terms several times. */

@@ -15,8 +15,8 @@ typedef void occ_stage_fill(float *sa, float *sb, const void *factors, int side,
 /* Adds the terms of a stage to sums of the caller's type. */
 typedef void occ_stage_add(void *sums, const float *sa, const float *sb, int side);
 
-/* What stages are: `side` rows and columns of `terms` floats each, `pitch` floats apart; `count` stages, 2 or 4, lie in
- * shared memory at a time. Literals. */
+/* The shape of stages, all literals: `side` rows and columns of `terms` floats each, `pitch` floats apart; `count`
+ * stages, 2 or 4, lie in shared memory at a time. */
 typedef struct occ_stages {
     int side, terms, pitch, count;
 } occ_stages;

@@ -1,6 +1,6 @@
 /* reduce_f32.cu - sums, means, extremes, products and norms over any axes. Many terms: a block for each result, which
- * joins them in the fixed order of occ_tree.h; where results are neighbours and terms are not, a block for eight results.
- * Few terms: a thread for each result. Which of them follows from extents and strides alone. */
+ * joins them in the fixed order of occ_tree.h; where results are neighbours and terms are not, a block for eight
+ * results. Few terms: a thread for each result. Which of them follows from extents and strides alone. */
 #include "occ_place.h"
 #include "occ_tree.h"
 
@@ -49,8 +49,9 @@ OCC_HOT int occ_reduce_by_blocks(int64_t krank, const occ_extent *kdim, const oc
     return occ_count(rrank, rdim) >= OCC_REDUCE_MANY && !occ_reduce_side_by_side(krank, kdim, kx, rrank, rstride);
 }
 
-/* OCC_REDUCE_SIDE neighbouring results by a block: line l of OCC_REDUCE_LINES joins terms l, l + OCC_REDUCE_LINES, ... of
- * each, then lines are joined in pairs. lane: shared, a float for each line and result; arguments as of occ_reduce_f32 */
+/* A block takes OCC_REDUCE_SIDE neighbouring results: line l of OCC_REDUCE_LINES joins terms l, l + OCC_REDUCE_LINES, ...
+ * of each, then lines are joined in pairs. lane: shared, a float for each line and result; arguments as of
+ * occ_reduce_f32 */
 #define OCC_REDUCE_SIDE 8
 #define OCC_REDUCE_LINES 128
 

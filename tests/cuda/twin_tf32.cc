@@ -83,11 +83,8 @@ static void convolve_tiles(const float *x, const occ_image *x_at, const float *w
     }
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
-    if (side == OCC_SIDE_BIG)
-        occ_conv_mma_f32(memory, rows, x, x_at, w, bias, y, y_at, window, groups, e, fused);
-    else
-        occ_conv_slices(memory, rows, side, occ_slice_add_tensor, 1, x, x_at, w, bias, y, y_at, window, groups, e,
-                        fused);
+    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused};
+    occ_krsc_tiles(memory, rows, side, &c, side == OCC_SIDE_BIG ? occ_conv_mma_tile : occ_conv_mma_slice_tile);
 }
 
 static void convolve(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
