@@ -225,6 +225,14 @@ OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *
     }
 }
 
+/* The first tap of the window at plane z, row r, column c of an image, perhaps outside of it. */
+OCC_HOT const uint8_t *occ_q_window(const occ_conv_q *q, int64_t image, int64_t z, int64_t r, int64_t c)
+{
+    const occ_conv *g = &q->g;
+    return q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
+                   (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
+}
+
 /* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. All pixels see the same taps of depth
  * and height. They see the taps t across; at an edge (literal; c is then, too) t is what any column may see. */
 OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
@@ -233,10 +241,8 @@ OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
     const occ_conv *g = &q->g;
     const occ_taps  d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
     const int64_t   row = g->kernel[2] * ((g->inputs + 3) / 4) * b->pitch;
-    const uint8_t  *x =
-        q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
-                (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
-    occ_vi start[4], acc[OCC_TILE_MAX];
+    const uint8_t  *x = occ_q_window(q, image, z, r, c);
+    occ_vi          start[4], acc[OCC_TILE_MAX];
     occ_q_start(q, how, b, start, d, h, t);
     occ_q_fill(acc, start, b->vectors, columns);
     for (int64_t i = d.first; i < d.last; i++)

@@ -20,11 +20,9 @@ OCC_HOT void occ_q_tile_open(const occ_conv_q *q, occ_q_how how, const occ_q_blo
     const int64_t   across = down ? g->stride[1] * g->xaxis[1] : g->stride[2] * g->xaxis[2];
     const int       joined = step == g->inputs && g->inputs % 4 == 0;
     const int64_t   runs = joined ? 1 : t.last - t.first, each = joined ? t.last - t.first : 1;
-    const uint8_t  *x =
-        q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
-                (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
-    occ_conv_q turned = *q;
-    occ_vi     start[4], acc[OCC_TILE_MAX];
+    const uint8_t  *x = occ_q_window(q, image, z, r, c);
+    occ_conv_q      turned = *q;
+    occ_vi          start[4], acc[OCC_TILE_MAX];
     occ_q_start(q, how, b, start, d, h, t);
     occ_q_fill(acc, start, b->vectors, pixels);
     for (int64_t i = d.first; i < d.last; i++)

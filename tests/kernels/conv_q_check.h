@@ -82,7 +82,7 @@ static UNUSED occ_vf third(const occ_expr *e, occ_vf acc, int64_t c, int n)
     return acc * occ_vset(0.0009765625f);
 }
 
-/* What bytes should hold: value / 1024 rounded half to even, + zero, saturated. */
+/* The bytes that are wanted: value / 1024 rounded half to even, + zero, saturated. */
 static UNUSED int rounded(int64_t value, int zero)
 {
     double at = nearbyint((double)value / 1024.0) + zero;
