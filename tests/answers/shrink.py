@@ -50,12 +50,22 @@ def reference_agrees(small):
         return False
     names = [i.name for i in small.model.graph.input]
     try:
-        evaluator = ReferenceEvaluator(small.model, new_ops=older_operators(small.model))
+        evaluator = ReferenceEvaluator(without_regions(small.model), new_ops=older_operators(small.model))
         wanted = [[batch.tensor(v) for v in evaluator.run(None, dict(zip(names, values)))] for values in small.sets]
     except Exception:                                # it lacks operators, and forms of others
         return False
     trial = batch.Trial("reference", small.model, small.sets, wanted, small.granted, [], rare=small.rare)
     return all(judge.judge_set(trial, k, ours) is None for k, ours in enumerate(small.ours))
+
+
+def without_regions(model):
+    """The model without those regions of Resize that have no effect: the evaluator reads them, and fails where they were made smaller."""
+    model = copy.deepcopy(model)
+    for node in model.graph.node:
+        crops = any(a.name == "coordinate_transformation_mode" and a.s == b"tf_crop_and_resize" for a in node.attribute)
+        if node.op_type == "Resize" and len(node.input) > 2 and not crops:
+            node.input[1] = ""
+    return model
 
 
 def sample_by_older_word(self, x, grid, mode=None, **more):

@@ -114,6 +114,13 @@ class Oracles(unittest.TestCase):
         trial.outcomes = [batch.Outcome(outputs=[[batch.tensor(evaluator.run(None, dict(x=sets[0][0], grid=sets[0][1]))[0])]])]
         self.assertTrue(shrink.reference_agrees(shrink.Failing.of(trial, 0, variants.Build("gcc", ""))))
 
+    def test_a_region_that_has_no_effect_is_not_asked_for(self):
+        """A region of too few elements: what becomes of one when extents are made smaller."""
+        trial = resized(13, RIGHT)
+        trial.model.graph.initializer.append(numpy_helper.from_array(np.float32([0, 1]), "r0"))
+        trial.model.graph.node[0].input[1] = "r0"
+        self.assertTrue(shrink.reference_agrees(shrink.Failing.of(trial, 0, variants.Build("gcc", ""))))
+
     def test_what_both_contradict_is_wrong(self):
         self.assertEqual(self.says(13, [v + 1 for v in RIGHT]), ("wrong", False))
 
