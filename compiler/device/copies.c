@@ -471,6 +471,17 @@ int buffer_memory(const Program *program, int buffer)
     return MEMORIES;
 }
 
+int64_t program_bytes_on_host(const Program *program, BufferKind kind)
+{
+    bool    device = program->language == LANGUAGE_DEVICE;
+    int64_t bytes = 0;
+
+    for (int b = 0; b < program->nbuffer; b++)
+        if (program->buffer[b].kind == kind && !(device && buffer_memory(program, b) == MEMORY_DEVICE))
+            bytes += program->buffer[b].size;
+    return bytes;
+}
+
 bool step_is_transfer(const Program *program, const Step *step)
 {
     return step->kind == STEP_COPY && (buffer_memory(program, step->operand[0].buffer) == MEMORY_DEVICE ||

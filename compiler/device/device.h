@@ -63,6 +63,9 @@ static inline bool step_on_device(const Step *step)
 /* The memory that a buffer lies in; MEMORIES: the caller's, or in the source. */
 int buffer_memory(const Program *program, int buffer);
 
+/* Bytes of the buffers of a kind, but those that lie on a device. */
+int64_t program_bytes_on_host(const Program *program, BufferKind kind);
+
 /* The BUFFER_RESIDENT of a memory; -1: there is none. */
 int program_resident(const Program *program, int memory);
 

@@ -42,16 +42,6 @@ static void put_model(Json *json, const Emission *e)
     json_close(json, '}');
 }
 
-static int64_t bytes_of_kind(const Emission *e, BufferKind kind)
-{
-    int64_t bytes = 0;
-
-    for (int i = 0; i < e->program->nbuffer; i++)
-        if (e->program->buffer[i].kind == kind)
-            bytes += e->program->buffer[i].size;
-    return bytes;
-}
-
 /* The buffers that lie in a memory. */
 static void put_held(Json *json, const Emission *e, int memory)
 {
@@ -185,8 +175,8 @@ static void put_memory(Json *json, const Emission *e)
         json_int(json, greedy[i], plan->greedy[i]);
     json_close(json, '}');
     json_int(json, "state", plan->state_bytes);
-    json_int(json, "inputs", io_arena ? 0 : bytes_of_kind(e, BUFFER_IN));
-    json_int(json, "outputs", io_arena ? 0 : bytes_of_kind(e, BUFFER_OUT));
+    json_int(json, "inputs", io_arena ? 0 : program_bytes_on_host(e->program, BUFFER_IN));
+    json_int(json, "outputs", io_arena ? 0 : program_bytes_on_host(e->program, BUFFER_OUT));
     json_int(json, "weights", plan->weight_bytes);
     json_text(json, "weights_form", form[plan->weight_form]);
     put_swap(json, plan->swap);

@@ -1,8 +1,10 @@
 /* baseline.c - --baseline: compares the memory usage with an older report, and names the tensors that made it worse. */
 #include "limits/usage.h"
 
+#include "device/device.h"
 #include "emit/report.h"
 #include "support/command.h"
+#include "support/int.h"
 #include "support/json_read.h"
 
 #include <errno.h>
@@ -197,21 +199,21 @@ static void tell_ports(const JsonNode *report, const Emission *e)
     }
 }
 
-/* Says what changed for the tensors at the new peak; where nothing did, other tensors are live at the same time now. */
-static void tell_changes(const JsonNode *report, const Emission *e)
+/* Says what changed for the tensors at the new peak of a memory (-1: of all); where nothing did, other tensors are live
+ * at the same time now. */
+static void tell_changes(const JsonNode *report, const Emission *e, int memory)
 {
     const Program *program = e->program;
     const Buffer  *largest = NULL;
-    int            step, told = 0;
+    int            step = usage_fullest_step(e, memory), told = 0;
 
-    report_in_use(e, &step);
     for (int b = 0; b < program->nbuffer && program->nstep; b++) {
         const Buffer *buffer = &program->buffer[b];
         int64_t       live = buffer_live_bytes(buffer, step);
         Before        before;
         const char   *change;
 
-        if (e->plan->offset[b] < 0 || !live)
+        if (e->plan->offset[b] < 0 || !live || (memory >= 0 && e->plan->region[b] != memory))
             continue;
         if (!largest || live > buffer_live_bytes(largest, step))
             largest = buffer;
@@ -238,6 +240,43 @@ static bool worse(const Emission *e, const char *what, int64_t before, int64_t n
     return true;
 }
 
+/* The peak that a memory of a device's program had in the old plan; `without`: where that was none for a device. */
+static int64_t old_peak(const JsonNode *memory, const Emission *e, int which, int64_t without)
+{
+    return json_number(find_text(json_member(memory, "regions"), "name", e->options->plan.region[which].name), "peak",
+                       without);
+}
+
+/* Says what changed in each memory that grew. */
+static void tell_grown(const JsonNode *report, const Usage *usage, const Emission *e)
+{
+    const JsonNode *memory = json_member(report, "memory");
+
+    tell_ports(report, e);
+    if (e->program->language != LANGUAGE_DEVICE && usage->arena > json_number(memory, "arena", 0))
+        tell_changes(report, e, -1);
+    for (int m = 0; m < MEMORIES && e->program->language == LANGUAGE_DEVICE; m++)
+        if (e->plan->share[m].peak > old_peak(memory, e, m, 0))
+            tell_changes(report, e, m);
+}
+
+/* Compares the host's RAM and the device's memory, each by itself. */
+static bool is_larger(const JsonNode *report, const Usage *usage, const Emission *e)
+{
+    const JsonNode *memory = json_member(report, "memory");
+    int64_t         device = e->program->language == LANGUAGE_DEVICE ? old_peak(memory, e, MEMORY_DEVICE, -1) : -1;
+    int64_t         ram = json_number(memory, "arena", 0) - int_max(device, 0);
+    bool            larger;
+
+    ram += json_number(memory, "state", 0) + json_number(memory, "inputs", 0) + json_number(memory, "outputs", 0);
+    larger = worse(e, "RAM (arena, state, inputs and outputs)", ram,
+                   usage->arena + usage->state + usage->inputs + usage->outputs);
+    larger |= worse(e, "the device's memory", device, usage->device);
+    if (larger)
+        tell_grown(report, usage, e);
+    return larger;
+}
+
 int baseline_check(const Usage *usage, const Emission *emission, const Remedy *remedy)
 {
     const char     *path = emission->options->baseline;
@@ -246,23 +285,15 @@ int baseline_check(const Usage *usage, const Emission *emission, const Remedy *r
     char           *text = file_read_whole(diag->arena, path, &bytes);
     const JsonNode *report = text ? json_read(diag->arena, text, bytes) : NULL;
     const JsonNode *memory = json_member(report, "memory"), *code = json_member(report, "code");
-    int64_t         old_arena = json_number(memory, "arena", -1), old_ram;
     bool            failed;
 
     if (!text)
         return diag_usage(diag, "--baseline: cannot read '%s': %s", path, strerror(errno));
-    if (old_arena < 0)
+    if (json_number(memory, "arena", -1) < 0)
         return diag_usage(diag, "--baseline: '%s' is no report of occamyc; wanted a file written by --report", path);
-    old_ram = old_arena + json_number(memory, "state", 0) + json_number(memory, "inputs", 0) +
-              json_number(memory, "outputs", 0);
-    failed = worse(emission, "RAM (arena, state, inputs and outputs)", old_ram,
-                   usage->arena + usage->state + usage->inputs + usage->outputs);
-    if (failed) {
-        tell_ports(report, emission);
-        if (usage->arena > old_arena)
-            tell_changes(report, emission);
+    failed = is_larger(report, usage, emission);
+    if (failed)
         usage_complain(usage, emission, remedy);
-    }
     failed |= worse(emission, "the weights", json_number(memory, "weights", -1), usage->weights);
     failed |= worse(emission, "the stack", json_number(code, "stack", -1), usage->stack);
     return failed ? -1 : 0;

@@ -2,6 +2,7 @@
  * save. */
 #include "limits/usage.h"
 
+#include "device/device.h"
 #include "emit/emit.h"
 #include "emit/report.h"
 #include "program/fetch.h"
@@ -12,23 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int64_t bytes_of_kind(const Program *program, BufferKind kind)
-{
-    int64_t bytes = 0;
-
-    for (int b = 0; b < program->nbuffer; b++)
-        if (program->buffer[b].kind == kind)
-            bytes += program->buffer[b].size;
-    return bytes;
-}
-
 Usage usage_of(const Program *program, const Plan *plan, const Options *options)
 {
-    Usage f = {.arena = plan->peak, .weights = plan->weight_bytes, .stack = -1, .flash = -1, .outside = ""};
+    Usage f = {.weights = plan->weight_bytes, .stack = -1, .flash = -1, .outside = ""};
 
+    f.device = program->language == LANGUAGE_DEVICE ? plan->share[MEMORY_DEVICE].peak : 0;
+    f.arena = plan->peak - f.device;
     f.state = program_place_state(program, NULL, NULL);
-    f.inputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_IN);
-    f.outputs = options->plan.io_arena ? 0 : bytes_of_kind(program, BUFFER_OUT);
+    f.inputs = options->plan.io_arena ? 0 : program_bytes_on_host(program, BUFFER_IN);
+    f.outputs = options->plan.io_arena ? 0 : program_bytes_on_host(program, BUFFER_OUT);
     if (plan->swap) {
         f.kept = plan->swap->kept;
         f.loads = SWAP_STATE;
@@ -99,7 +92,7 @@ static const char *tensor_name(const Buffer *buffer)
     return buffer->value ? buffer->value->name : buffer->name;
 }
 
-static void tell_alive(const Emission *e, const Alive *alive, int step, Text *lines)
+static void tell_buffer(const Emission *e, const Alive *alive, int step, Text *lines)
 {
     const Buffer *b = alive->buffer;
     int           maker = usage_maker_of(e->program, b->id);
@@ -138,7 +131,9 @@ static void tell_core(const Emission *e, int64_t in_use, Text *lines)
     text_put(lines, "\n");
 }
 
-int64_t usage_tell_alive(const Emission *e, int share, int step, Text *lines)
+/* Appends the buffers that are alive in a step, the largest first, of one of the plan's memories (-1: of all). Returns
+ * the sum of their bytes. */
+static int64_t tell_alive(const Emission *e, int share, int step, Text *lines)
 {
     enum { MOST = 12 };
     const Program *program = e->program;
@@ -154,10 +149,44 @@ int64_t usage_tell_alive(const Emission *e, int share, int step, Text *lines)
         }
     qsort(alive, (size_t)count, sizeof *alive, compare_alive);
     for (int i = 0; i < count && i < MOST; i++)
-        tell_alive(e, &alive[i], step, lines);
+        tell_buffer(e, &alive[i], step, lines);
     if (count > MOST)
         text_printf(lines, "  and %d smaller ones\n", count - MOST);
     return sum;
+}
+
+int usage_fullest_step(const Emission *e, int memory)
+{
+    int64_t most = -1;
+    int     fullest = 0;
+
+    if (memory < 0)
+        report_in_use(e, &fullest);
+    for (int s = 0; s < e->program->nstep && memory >= 0; s++) {
+        int64_t bytes = 0;
+
+        for (int b = 0; b < e->program->nbuffer; b++)
+            if (e->plan->offset[b] >= 0 && e->plan->region[b] == memory)
+                bytes += buffer_live_bytes(&e->program->buffer[b], s);
+        if (bytes > most) {
+            most = bytes;
+            fullest = s;
+        }
+    }
+    return fullest;
+}
+
+void usage_tell_memory(const Emission *e, int memory, Text *lines)
+{
+    static const char *const name[MEMORIES] = {[MEMORY_DEVICE] = "the device's memory",
+                                               [MEMORY_PINNED] = "the host's page-locked memory",
+                                               [MEMORY_HOST] = "the host's arena"};
+    int                      step = usage_fullest_step(e, memory);
+    Text                     alive = text_new(e->diag->arena);
+    int64_t                  sum = tell_alive(e, memory, step, &alive);
+
+    text_printf(lines, "most of %s is in use in step %d, %s; alive there, %" PRId64 " bytes in all:\n%s", name[memory],
+                step, usage_step_name(e->diag->arena, e->program, step), sum, alive.size ? alive.data : "");
 }
 
 static void tell_peak(const Emission *e, Text *lines)
@@ -170,8 +199,14 @@ static void tell_peak(const Emission *e, Text *lines)
 
     if (!program->nstep)
         return;
+    if (program->language == LANGUAGE_DEVICE) {
+        for (int memory = 0; memory < MEMORIES; memory++)
+            if (e->plan->share[memory].peak)
+                usage_tell_memory(e, memory, lines);
+        return;
+    }
     in_use = report_in_use(e, &step);
-    sum = usage_tell_alive(e, -1, step, &alive);
+    sum = tell_alive(e, -1, step, &alive);
     text_printf(lines, "the arena's peak is at step %d, %s; alive there, %" PRId64 " bytes in all", step,
                 usage_step_name(e->diag->arena, program, step), in_use[step]);
     if (sum > in_use[step])
@@ -323,20 +358,25 @@ void usage_explain(const Usage *usage, const Emission *emission, const Remedy *r
         tell_remedies(emission, usage, remedy, lines);
 }
 
+void usage_say(const Emission *emission, const Text *lines)
+{
+    for (char *line = lines->data, *end; line && (end = strchr(line, '\n')); line = end + 1)
+        diag_limit(emission->diag, "%.*s", (int)(end - line), line);
+}
+
 void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy)
 {
     Text lines = text_new(emission->diag->arena);
 
     usage_explain(usage, emission, remedy, &lines);
-    for (char *line = lines.data, *end; line && (end = strchr(line, '\n')); line = end + 1)
-        diag_limit(emission->diag, "%.*s", (int)(end - line), line);
+    usage_say(emission, &lines);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- limits */
 
 void usage_list(const Usage *f, Text *text)
 {
-    text_printf(text, "arena %" PRId64, f->arena);
+    text_printf(text, "%s %" PRId64, f->device ? "pinned and host" : "arena", f->arena);
     if (f->kept || f->constants)
         text_printf(text, ", weights that stay %" PRId64 ", small constants %" PRId64, f->kept, f->constants);
     if (f->loads)

@@ -7,13 +7,14 @@
 
 /* Bytes; -1: not known. */
 typedef struct Usage {
-    int64_t     arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena */
+    int64_t     arena, state, inputs, outputs; /* inputs and outputs: 0 when they lie in the arena, or on the device */
+    int64_t     device; /* of the plan's memory, what lies on the device (--target=cuda) and so not in `arena` */
     int64_t     kept, constants; /* with --weights=swap: constants that stay, and small ones, unless in flash */
     int64_t     loads;           /* with --weights=swap: state of loads that a memory keeps from run to run */
     int64_t     stack;
     int64_t     weights; /* identical ones counted once; 0 until it is known how they are emitted */
     int64_t     flash;   /* code and constants */
-    int64_t     ram;     /* all of the above except weights and flash */
+    int64_t     ram;     /* all of the above except the device's memory, weights and flash */
     const char *outside; /* functions whose stack is not counted */
 } Usage;
 
@@ -46,9 +47,15 @@ void usage_tell_stalls(const Emission *emission, Text *lines);
 /* Reports the same lines as messages. */
 void usage_complain(const Usage *usage, const Emission *emission, const Remedy *remedy);
 
-/* Appends the buffers that are alive in a step, the largest first, of one of the plan's memories (-1: of all). Returns
- * the sum of their bytes. */
-int64_t usage_tell_alive(const Emission *emission, int share, int step, Text *lines);
+/* The step in which most bytes of one of the plan's memories are alive; -1: of all memories. */
+int usage_fullest_step(const Emission *emission, int memory);
+
+/* Appends the step in which most bytes of one of a device program's memories are in use, and the buffers alive there,
+ * the largest first. */
+void usage_tell_memory(const Emission *emission, int memory, Text *lines);
+
+/* Reports lines as messages. */
+void usage_say(const Emission *emission, const Text *lines);
 
 /* device_limit.c: --device-memory. Returns 0, or -1 with messages. Constants are in the device's memory for the whole
  * run. */

@@ -234,12 +234,31 @@ class Cli(unittest.TestCase):
 
     def test_device_memory_is_status_4_with_the_least_that_works(self):
         done = self.fails(4, "--device-memory: found", "small.onnx", "--target=cuda", "--device-memory=64")
-        self.assertRegex(done.stderr, r"most of it is in use in step \d+, .*; alive there:")
+        self.assertRegex(done.stderr, r"most of the device's memory is in use in step \d+, .*; alive there, \d+ bytes in all:")
         self.assertRegex(done.stderr, r"\d+ bytes: '\w+', made by step \d+")
         least = int(re.search(r"remedy: --device-memory=(\d+) is the least", done.stderr)[1])
         self.run_it("small.onnx", "--target=cuda", "--device-memory=%d" % least)
         self.fails(4, "--device-memory: found", "small.onnx", "--target=cuda", "--device-memory=%d" % (least - 1))
         self.run_it("small.onnx", "--device-memory=64")                         # other targets have no device
+
+    def test_memory_of_a_device_is_no_ram(self):
+        said = self.run_it("bounded.onnx", "--dim=n=1..9", "--target=cuda").stdout
+        parts = {name: int(re.search(rf"(?m)^{name} +(\d+) bytes", said)[1]) for name in ("device", "pinned", "host", "RAM")}
+        ports = [int(size) for size in re.search(r"inputs (\d+), outputs (\d+)", said).groups()]
+        self.assertGreater(parts["device"], 0)
+        self.assertEqual(parts["RAM"], parts["pinned"] + parts["host"] + sum(ports))
+        self.run_it("bounded.onnx", "--dim=n=1..9", "--target=cuda", "--max-ram=%d" % parts["RAM"])
+        done = self.fails(4, "--max-ram: found", "bounded.onnx", "--dim=n=1..9", "--target=cuda", "--max-ram=%d" % (parts["RAM"] - 1))
+        self.assertIn("most of the host's page-locked memory is in use in step", done.stderr)
+        self.assertRegex(self.run_it("bounded.onnx", "--dim=n=1..9", "--target=cuda", "--io=device").stdout, r"inputs 0, outputs 0")
+
+    def test_a_baseline_holds_the_memory_of_a_device_by_itself(self):
+        with tempfile.TemporaryDirectory() as out:
+            report = out + "/old.json"
+            self.run_it("bounded.onnx", "--dim=n=1..4", "--target=cuda", "--report=" + report)
+            self.run_it("bounded.onnx", "--dim=n=1..4", "--target=cuda", "--baseline=" + report)
+            done = self.fails(4, "--baseline: the device's memory grew from", "bounded.onnx", "--dim=n=1..900", "--target=cuda", "--baseline=" + report)
+            self.assertEqual(len(re.findall(r"tensor 'x' grew from \d+ to \d+ bytes", done.stderr)), 3) # on the device, pinned, the caller's
 
     def test_kernels_with_scratch_give_way_to_max_ram(self):
         with_scratch = self.run_it("convolution.onnx").stdout
