@@ -7,12 +7,12 @@
 
 #define OCC_CONV_MEMORY OCC_SLICE_MEMORY(OCC_SIDE_MIDDLE) /* floats; the most of all sides */
 
-/* Computes tiles of the side that the extents ask for. big, small: what computes one; tensor: by tensor cores */
-OCC_HOT void occ_conv_by_side(const occ_krsc *c, int tensor, occ_conv_work *big, occ_conv_work *small)
+/* Computes tiles of the side that the extents ask for. big, small: what computes one */
+OCC_HOT void occ_conv_by_side(const occ_krsc *c, occ_conv_work *big, occ_conv_work *small)
 {
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
-    const int64_t side = occ_side_of(c->groups, occ_krsc_pixels(c->y_at), c->y_at->dim[1] / c->groups, tensor);
+    const int64_t side = occ_side_of(c->groups, occ_krsc_pixels(c->y_at), c->y_at->dim[1] / c->groups, c->tensor);
     if (side == OCC_SIDE_BIG)
         occ_krsc_tiles(memory, rows, OCC_SIDE_BIG, c, big);
     else if (side == OCC_SIDE_MIDDLE)
@@ -29,6 +29,6 @@ OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const f
                                   const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
                                   const occ_fused *fused)
 {
-    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused};
-    occ_conv_by_side(&c, 0, occ_conv_big_tile, occ_conv_slice_tile);
+    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, 0};
+    occ_conv_by_side(&c, occ_conv_big_tile, occ_conv_slice_tile);
 }

@@ -9,7 +9,7 @@
 #include "occ_fused.h"
 #include "occ_sides.h"
 
-/* A convolution: the arguments of conv_krsc_f32. */
+/* A convolution: the arguments of conv_krsc_f32. tensor: the kind of factors on tensor cores (occ_mma.h), or 0 */
 typedef struct occ_krsc {
     const float      *x;
     const occ_image  *x_at;
@@ -20,6 +20,7 @@ typedef struct occ_krsc {
     int64_t           groups;
     const occ_expr   *e;
     const occ_fused  *fused;
+    int               tensor;
 } occ_krsc;
 
 /* The factors of a tile: its pixels and its columns of weights. fours: four neighbouring terms can be copied at once */

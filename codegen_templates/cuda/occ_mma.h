@@ -14,6 +14,9 @@
 
 #include "occ_big.h"
 
+/* Kinds of factors. 0: single lanes multiply them, as float32 */
+#define OCC_MMA_TF32 1
+
 #if defined(OCC_EMULATE) || __CUDA_ARCH__ >= 800
 #define OCC_HAS_MMA 1
 #else
@@ -50,6 +53,41 @@ OCC_DEVICE void occ_mma_tf32(float *d, const uint32_t *a, const uint32_t *b)
 #endif
 #endif
 
+/* A lane's n-th register of factors of a row, or a column, of which it has every fourth term from `from` on. */
+OCC_HOT uint32_t occ_mma_factor(const float *from, int n, int kind)
+{
+    (void)kind;
+    return occ_tf32(from[n * 4]);
+}
+
+/* What a warp adds at once: `down` times 16 rows, `across` times 8 columns, at most OCC_MMA_ACROSS. All are literals.
+ * pitch: floats between rows, and between columns, in shared memory */
+typedef struct occ_mma_shape {
+    int kind, pitch, down, across;
+} occ_mma_shape;
+
+#define OCC_MMA_ACROSS 4
+
+/* Adds eight terms. The lane's first factors are the a-th and b-th floats behind sa and sb. */
+OCC_HOT void occ_mma_eight(float *sum, const float *sa, const float *sb, int a, int b, const occ_mma_shape *s)
+{
+    uint32_t right[OCC_MMA_ACROSS][2];
+    OCC_UNROLLED
+    for (int j = 0; j < s->across; j++) {
+        right[j][0] = occ_mma_factor(sb + b + j * 8 * s->pitch, 0, s->kind);
+        right[j][1] = occ_mma_factor(sb + b + j * 8 * s->pitch, 1, s->kind);
+    }
+    OCC_UNROLLED
+    for (int i = 0; i < s->down; i++) {
+        const float   *from = sa + a + i * 16 * s->pitch;
+        const uint32_t left[4] = {occ_mma_factor(from, 0, s->kind), occ_mma_factor(from + 8 * s->pitch, 0, s->kind),
+                                  occ_mma_factor(from, 1, s->kind), occ_mma_factor(from + 8 * s->pitch, 1, s->kind)};
+        OCC_UNROLLED
+        for (int j = 0; j < s->across; j++)
+            occ_mma_tf32(sum + (i * s->across + j) * 4, left, right[j]);
+    }
+}
+
 /* A tile has `side` rows and columns, 64 or 128, and eight warps' parts: two down, four across. A lane's sums are in
  * side / 32 products down and side / 32 across, of four each; it holds every eighth row from `row` on, and two columns
  * of every eight from `column` on. Factors lie as in occ_big.h: rows of OCC_BIG_PITCH floats, so that the 32 lanes read
@@ -58,13 +96,15 @@ typedef struct occ_mma_part {
     int   a, b; /* the lane's first factors: in rows and in columns of shared memory */
     int   row, column;
     float sum[OCC_BIG_PART * OCC_BIG_PART];
+    int   kind; /* of factors */
 } occ_mma_part;
 
-OCC_HOT occ_mma_part occ_mma_begin(int part, int side)
+OCC_HOT occ_mma_part occ_mma_begin(int part, int side, int kind)
 {
     const int    warp = part % OCC_BIG_PARTS / 32, lane = part % 32;
     const int    down = warp / 4 * (side / 2), across = warp % 4 * (side / 4);
     occ_mma_part p;
+    p.kind = kind;
     p.a = (down + lane / 4) * OCC_BIG_PITCH + lane % 4;
     p.b = (across + lane / 4) * OCC_BIG_PITCH + lane % 4;
     p.row = down + lane / 4;
@@ -75,32 +115,14 @@ OCC_HOT occ_mma_part occ_mma_begin(int part, int side)
     return p;
 }
 
-/* Adds eight terms, the first of which lie at sa and sb. */
-OCC_HOT void occ_mma_eight(occ_mma_part *p, const float *sa, const float *sb, int side)
-{
-    uint32_t b[OCC_BIG_PART / 2][2];
-    OCC_UNROLLED
-    for (int j = 0; j < side / 32; j++) {
-        b[j][0] = occ_tf32(sb[p->b + j * 8 * OCC_BIG_PITCH]);
-        b[j][1] = occ_tf32(sb[p->b + j * 8 * OCC_BIG_PITCH + 4]);
-    }
-    OCC_UNROLLED
-    for (int i = 0; i < side / 32; i++) {
-        const float   *from = sa + p->a + i * 16 * OCC_BIG_PITCH;
-        const uint32_t a[4] = {occ_tf32(from[0]), occ_tf32(from[8 * OCC_BIG_PITCH]), occ_tf32(from[4]),
-                               occ_tf32(from[8 * OCC_BIG_PITCH + 4])};
-        OCC_UNROLLED
-        for (int j = 0; j < side / 32; j++)
-            occ_mma_tf32(p->sum + (i * (side / 32) + j) * 4, a, b[j]);
-    }
-}
-
 /* Adds the terms of a stage; those behind the last one are 0. */
 OCC_HOT void occ_mma_add(void *sums, const float *sa, const float *sb, int side)
 {
+    occ_mma_part       *p = (occ_mma_part *)sums;
+    const occ_mma_shape shape = {p->kind, OCC_BIG_PITCH, side / 32, side / 32};
     OCC_UNROLLED
     for (int k = 0; k < OCC_BIG_K; k += 8)
-        occ_mma_eight((occ_mma_part *)sums, sa + k, sb + k, side);
+        occ_mma_eight(p->sum, sa + k, sb + k, p->a, p->b, &shape);
 }
 
 /* The sum in the lane's row r and column c, both by number. */

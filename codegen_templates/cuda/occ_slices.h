@@ -30,9 +30,10 @@
                                                                 : OCC_SLICES * OCC_SLICE_SUMS(side))
 #define OCC_SLICE_MEMORY(side) (OCC_SLICE_AREA(side) + (side) * (side))
 
-/* A lane's sums of one slice: every eighth row of the tile from `row` on, side / 4 columns of each. */
+/* A lane's sums of one slice: every eighth row of the tile from `row` on, side / 4 columns of each. tensor: the kind of
+ * factors that tensor cores multiply (occ_mma.h), or 0 */
 typedef struct occ_slice {
-    int   number, row;
+    int   number, row, tensor;
     float sum[OCC_SIDE_MIDDLE / 8 * OCC_SIDE_MIDDLE / 4];
 } occ_slice;
 
@@ -110,6 +111,7 @@ OCC_HOT void occ_slice_tile(float *memory, int side, int64_t terms, occ_stage_fi
         occ_slice p;
         p.number = first + occ_thread() / 32;
         p.row = occ_lane() / 4;
+        p.tensor = tensor;
         OCC_UNROLLED
         for (int i = 0; i < OCC_SIDE_MIDDLE / 8 * OCC_SIDE_MIDDLE / 4; i++)
             p.sum[i] = 0.0f;

@@ -3,8 +3,8 @@
 #include "occ_cuda.h"
 
 #include "cover.h"
-#include "conv_krsc_tf32.cu"
-#include "matmul_tf32.cu"
+#include "conv_krsc_mma.cu"
+#include "matmul_mma.cu"
 
 /* name, batch, inputs, outputs, width, kernel */
 #define CONV(name, batch, in, out, width, k) \

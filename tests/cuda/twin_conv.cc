@@ -18,7 +18,7 @@ static void convolve(const float *x, const occ_image *x_at, const float *w, cons
     }
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
-    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused};
+    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, 0};
     occ_krsc_tiles(memory, rows, side, &c, side == OCC_SIDE_BIG ? occ_conv_big_tile : occ_conv_slice_tile);
 }
 

@@ -8,8 +8,8 @@
 #define occ_matmul_f32 host_matmul_f32
 #include "matmul_f32.c"
 #undef occ_matmul_f32
-#include "conv_krsc_tf32.cu"
-#include "matmul_tf32.cu"
+#include "conv_krsc_mma.cu"
+#include "matmul_mma.cu"
 
 static float tf32(float x)
 {
@@ -83,7 +83,7 @@ static void convolve_tiles(const float *x, const occ_image *x_at, const float *w
     }
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
-    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused};
+    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, OCC_MMA_TF32};
     occ_krsc_tiles(memory, rows, side, &c, side == OCC_SIDE_BIG ? occ_conv_mma_tile : occ_conv_mma_slice_tile);
 }
 

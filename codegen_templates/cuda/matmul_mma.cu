@@ -1,5 +1,4 @@
-/* matmul_tf32.cu - matmul_f32 on tensor cores: factors are rounded to TF32, sums are float32; tiles of 64 x 64, whose
- * factors come while others are used. Any grid gives the same bits. Knows nothing of where the factors come from. */
+/* matmul_mma.cu - matmul_f32 on tensor cores: factors are rounded, sums are float32; tiles of 64 x 64, whose factors come while others are used. Any grid gives the same bits. Knows nothing of where the factors come from. */
 #include "matmul_f32.cu"
 #include "occ_mma.h"
 
@@ -60,7 +59,7 @@ OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part 
 /* Each warp's part of a tile is computed by one warp; blocks of fewer warps than parts go through a tile several times.
  */
 OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
-                            const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused)
+                            const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused, int kind)
 {
     OCC_SHARED_ARRAY(float, memory, OCC_BIG_MEMORY(OCC_TILE_SIDE));
     const occ_stages stages = occ_big_stages(OCC_TILE_SIDE);
@@ -73,7 +72,7 @@ OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, con
         const occ_factors  f = occ_matmul_factors(a, a_at, b, b_at, y_at, s);
         const occ_mma_factors tile_of = {&f, &at};
         for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-            occ_mma_part p = occ_mma_begin(part, OCC_TILE_SIDE);
+            occ_mma_part p = occ_mma_begin(part, OCC_TILE_SIDE, kind);
             occ_stages_run(memory, &stages, f.depth, occ_matmul_mma_both, &tile_of, occ_mma_add, &p);
             if (part < OCC_BIG_PARTS)
                 occ_matmul_mma_store(y + occ_stack_at(s, y_at, y_at->stride), y_at, &p, &at, e, fused);
@@ -81,12 +80,12 @@ OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, con
     }
 }
 
-/* matmul - as matmul_f32, with its arguments. */
+/* matmul - as matmul_f32, with its arguments and factors of TF32. */
 OCC_INLINE void occ_matmul_tf32(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
                                 const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused)
 {
     if (OCC_HAS_MMA)
-        occ_matmul_mma(y, y_at, a, a_at, b, b_at, e, fused);
+        occ_matmul_mma(y, y_at, a, a_at, b, b_at, e, fused, OCC_MMA_TF32);
     else
         occ_matmul_f32(y, y_at, a, a_at, b, b_at, e, fused);
 }
