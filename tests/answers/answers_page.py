@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "tools")]
 
 import batch     # noqa: E402
+import kernel_cover  # noqa: E402
 import pages     # noqa: E402
 import seen      # noqa: E402
 import typed     # noqa: E402
@@ -202,14 +203,15 @@ def emitted(name, kind):
 
 
 class Branches:
-    """How often each branch was taken, the text of its line, and how many models were asked."""
+    """How often each branch of a line that the templates have was taken, the text of the line, and how many models were asked."""
 
     def __init__(self):
         self.counts, self.texts, self.models = {}, {}, 0
+        self.lines = kernel_cover.lines_of(os.path.join(ROOT, "codegen_templates", "c"))
 
     def add(self, state):
         """What a state counted; one of an older tool, which knew lines by their numbers, has nothing of use."""
-        taken = state["seen"].get("taken", {})
+        taken = {k: n for k, n in state["seen"].get("taken", {}).items() if kernel_cover.is_there(k, self.lines)}
         seen.merge({"all": self.counts}, {"all": taken})
         self.texts.update(state.get("texts", {}) if taken else {})
         self.models += state["stats"].get("models", 0) if taken else 0

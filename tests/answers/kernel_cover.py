@@ -14,8 +14,8 @@ import zlib
 
 FLAG = "--coverage"
 START = re.compile(r"^(?:static |inline |OCC_\w+ |const )*[a-zA-Z_][\w *]*?\b(occ_\w+)\(")
-TYPES = re.compile(r"_(?:f64|f32|f16|bf16|f8e\w+?|f4e2m1|[iu](?:64|32|16|8|4|2)|bool|b1|b2|b4|b8|text|str)(?=_|$|\W)")
-WORDS = re.compile(r"\b(?:float|double|u?int\d+_t|occ_text)\b")
+TYPES = re.compile(r"_(?:f64|f32|f16|bf16|f8e\w+?|f4e2m1|[iu](?:64|32|16|8|4|2)|bool|b1|b2|b4|b8|text|str|TPL_N2?)(?=_|$|\W)")
+WORDS = re.compile(r"\b(?:float|double|u?int\d+_t|occ_text|TPL_T2?)\b")
 
 
 def functions(path):
@@ -32,11 +32,31 @@ def functions(path):
     return places
 
 
+def checksum(text):
+    """A line without element types, as a number."""
+    return f"{zlib.crc32(WORDS.sub('T', TYPES.sub('', text.strip())).encode()):08x}"
+
+
 def identity(text, seen):
     """What a line is known by among all programs; seen: how often each text was in the function before."""
-    alike = zlib.crc32(WORDS.sub("T", TYPES.sub("", text.strip())).encode())
+    alike = checksum(text)
     seen[alike] = seen.get(alike, 0) + 1
-    return f"{alike:08x}.{seen[alike]}"
+    return f"{alike}.{seen[alike]}"
+
+
+def lines_of(folder):
+    """Checksums of all lines of templates."""
+    found = set()
+    for place, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(place, name), encoding="utf-8") as file:
+                found |= {checksum(text) for text in file}
+    return found
+
+
+def is_there(key, lines):
+    """Whether the line of a key is one of a set of checksums: counts of a line outlive it."""
+    return key.split(":")[1].split(".")[0] in lines
 
 
 def collect(folder, names):

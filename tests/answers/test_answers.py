@@ -171,6 +171,14 @@ class Branches(unittest.TestCase):
             places = [place[1] for place in kernel_cover.functions(path) if place and "if" in place[2]]
         self.assertEqual(len(set(places)), 2)
 
+    def test_a_line_that_no_template_has_is_gone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "f.c"), "w") as file:
+                file.write("    if (occ_same_TPL_N(x, (TPL_T)1))\n")
+            lines = kernel_cover.lines_of(folder)
+        for text, there in (("if (occ_same_f32(x, (float)1))", True), ("if (occ_same_i64(x, (int64_t)1))", True), ("if (occ_same_f32(x, 0))", False)):
+            self.assertEqual(kernel_cover.is_there(f"occ_f:{kernel_cover.identity(text, {})}:0", lines), there)
+
 
 class Tuned(unittest.TestCase):
     def test_a_convolution_is_named_as_occamyc_does(self):
