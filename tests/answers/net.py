@@ -247,8 +247,8 @@ class Net:
     def add(self, protos, reads, results, ranks=()):
         """Adds nodes that belong together. reads: every outside value that they use, bodies included. ranks: of the last results."""
         arrays, dtypes = oracle.evaluate(protos, reads, results, self.opsets, self.count)
-        if any(a.ndim != rank for rank, values in zip(reversed(ranks), reversed(arrays)) for a in values):
-            raise Rejected("a result of another rank than said")
+        if any(a.ndim != rank or a.shape[:1] == (0,) and 0 in a.shape[1:] for rank, values in zip(reversed(ranks), reversed(arrays)) for a in values):
+            raise Rejected("a result of another rank than said, or of extents that ONNX Runtime does not know")
         jumps = any(p.op_type in JUMPS or (p.op_type == "Cast" and jumping_cast(p)) for p in protos)
         noisy = any(v.noisy for v in reads)
         if noisy and jumps and not self.loosely:

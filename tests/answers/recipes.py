@@ -7,7 +7,8 @@ from dataclasses import dataclass
 RECIPES = []
 MODULES = ("recipes_elementwise", "recipes_windows", "recipes_moves", "recipes_sums", "recipes_indices", "recipes_shapes", "recipes_quant",
            "recipes_control", "recipes_recurrent", "recipes_text", "recipes_msft", "recipes_rare", "recipes_patterns", "recipes_deep", "recipes_seldom",
-           "recipes_edges", "recipes_digits", "recipes_open", "recipes_corners")
+           "recipes_edges", "recipes_digits", "recipes_open", "recipes_corners",
+           "recipes_bends")
 CONTROL = set("""If Loop Scan SequenceConstruct SequenceAt SplitToSequence LSTM NonZero Compress Unique NonMaxSuppression""".split())
 # Operators that networks to be quantised are made of.
 QUANTISED = set("""Conv Add Mul Relu Clip LeakyRelu Sigmoid Gemm MatMul MaxPool AveragePool GlobalAveragePool Concat Transpose Reshape

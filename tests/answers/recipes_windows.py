@@ -121,9 +121,11 @@ def pool(net):
     if operator == "LpPool":
         chosen |= attributes(draw, p=[1, 2, 3])
     if operator == "MaxPool" and version >= 8 and draw.chance(0.15) and x.dtype == d.FLOAT and not x.noisy:
-        net.node("MaxPool", [x], outputs=2, **chosen, **(attributes(draw, storage_order=[0, 1])))
+        made = net.node("MaxPool", [x], outputs=2, **chosen, **(attributes(draw, storage_order=[0, 1])))[0]
     else:
-        net.node(operator, [x], **chosen)
+        made = net.node(operator, [x], **chosen)
+    if "dilations" in chosen and operator == "MaxPool" and x.dtype in d.FLOATS and any((a == np.finfo(a.dtype).min).any() for a in made.arrays):
+        raise Rejected("a window that meets no element: docs/differences.md")
 
 
 @recipe("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool", network=1)

@@ -117,6 +117,10 @@ LEARNING = [
     single("label_float_to_text", "LabelEncoder", {"x": (TensorProto.FLOAT, [4])}, {"y": (TensorProto.STRING, [4])},
            [dict(x=np.array([1.0, np.nan, 2.0, -0.0], dtype=np.float32))], keys_floats=[0.0, 1.0, float("nan")],
            values_strings=["zero", "one", "none"], default_string="?", ml_opset=4),
+    # "If a key is repeated, the last key takes precedence": ONNX Runtime takes the first
+    dict(single("label_of_repeated_keys", "LabelEncoder", {"x": (TensorProto.INT64, [5])}, {"y": (TensorProto.STRING, [5])},
+                [dict(x=np.array([1, 2, 3, 4, 1]))], keys_int64s=[1, 2, 1, 3, 2], values_strings=["a", "b", "c", "d", "e"],
+                default_string="?", ml_opset=4), wanted=lambda inputs: [text("c", "e", "d", "?", "c")]),
     first_label_encoder("label_of_version_1", TensorProto.STRING, text("a", "b", "zz", "")),
     first_label_encoder("text_of_version_1", TensorProto.INT64, np.array([1, 0, 2, -1], dtype=np.int64)),
     single("binarizer", "Binarizer", X, {"y": (TensorProto.FLOAT, [5, FEATURES])}, FEED, threshold=0.3),

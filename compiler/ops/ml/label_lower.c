@@ -100,6 +100,17 @@ static LabelList with_fallback(Lower *lower, LabelList list, const void *last)
     return (LabelList){list.dtype, list.count + 1, data};
 }
 
+/* The list from its last element to its first: the kernel takes the first key that fits, LabelEncoder the last. */
+static LabelList last_first(Lower *lower, LabelList list)
+{
+    size_t width = list.dtype ? (size_t)dtype_info(list.dtype)->bytes : 0;
+    char  *data = arena_calloc(lower->program->arena, (size_t)list.count + 1, width);
+
+    for (int64_t i = 0; i < list.count; i++)
+        memcpy(data + (size_t)i * width, (const char *)list.data + (size_t)(list.count - 1 - i) * width, width);
+    return (LabelList){list.dtype, list.count, data};
+}
+
 static int encode(Lower *lower, const Node *node, LabelList keys, LabelList values)
 {
     DType       from = node->in[0]->type.dtype, to = node->out[0]->type.dtype;
@@ -129,8 +140,8 @@ int lower_label_encoder(Lower *lower, const Node *node)
     LabelList classes = list_of(node_attr(node, "classes_strings")), keys;
 
     if (!classes.dtype) {
-        keys = find_list(lower, node, "keys");
-        return encode(lower, node, keys, find_list(lower, node, "values"));
+        keys = last_first(lower, find_list(lower, node, "keys"));
+        return encode(lower, node, keys, last_first(lower, find_list(lower, node, "values")));
     }
     if (node->in[0]->type.dtype == DTYPE_TEXT)
         return encode(lower, node, classes, numbers(lower, classes.count));
