@@ -90,8 +90,11 @@ static int check_target(const Options *options, Diag *diag)
     if (options->io_device && target->language != LANGUAGE_DEVICE)
         return diag_usage(diag, "option --io: found 'device' with --target=%s, wanted a target with a device",
                           target->name);
-    if (options->tf32 && target->language != LANGUAGE_DEVICE)
-        return diag_usage(diag, "found --tf32 with --target=%s, wanted --target=cuda, or none of it", target->name);
+    if (options_factors(options) && target->language != LANGUAGE_DEVICE)
+        return diag_usage(diag, "found --%s with --target=%s, wanted --target=cuda, or none of it",
+                          options_factors(options), target->name);
+    if (options->tf32 && options->fp16)
+        return diag_usage(diag, "found --tf32 with --fp16, wanted one of them: either kind of factors, not both");
     if ((options->cc || options->tune) && target->printer != &c_printer)
         return diag_usage(diag, "found %s with --target=%s, wanted a target of C", options->cc ? "--cc" : "--tune",
                           target->name);

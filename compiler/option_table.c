@@ -365,6 +365,7 @@ static int set_verify(WordReader *reader, const OptionRow *row, const char *valu
 FLAG_OPTION(explain_peak)
 FLAG_OPTION(verify_nodes)
 FLAG_OPTION(tf32)
+FLAG_OPTION(fp16)
 FLAG_OPTION(quiet)
 FLAG_OPTION(version)
 FLAG_OPTION(help)
@@ -383,6 +384,9 @@ const OptionRow option_rows[] = {
     {"--tf32", NULL, false, true, set_tf32,
      "with --target=cuda: float convolutions and matrix products on tensor cores where the device has them (sm_80 and "
      "newer), their factors rounded to 11 significant bits; not the same bits as the processor's"},
+    {"--fp16", NULL, false, true, set_fp16,
+     "likewise with factors of half precision: those from 65520 on become infinity; sums, and tensors in memory, are "
+     "float; not with --tf32"},
     {"--place", "auto|host", false, true, set_place,
      "with --target=cuda: run steps on the device where they can (default), or all on the host"},
     {"--graph", "auto|off", false, true, set_graph,

@@ -30,14 +30,28 @@ OCC_HOT void occ_conv_mma_slice_tile(float *memory, int side, const occ_conv_big
                    occ_krsc_store, &t);
 }
 
+OCC_HOT void occ_conv_mma(const occ_krsc *c)
+{
+    if (OCC_HAS_MMA)
+        occ_conv_by_side(c, occ_conv_mma_tile, occ_conv_mma_slice_tile);
+    else
+        occ_conv_krsc_f32(c->x, c->x_at, c->w, c->bias, c->y, c->y_at, c->window, c->groups, c->e, c->fused);
+}
+
 /* With factors of TF32. */
 OCC_INLINE void occ_conv_krsc_tf32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                                    const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
                                    const occ_fused *fused)
 {
     const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, OCC_MMA_TF32};
-    if (OCC_HAS_MMA)
-        occ_conv_by_side(&c, occ_conv_mma_tile, occ_conv_mma_slice_tile);
-    else
-        occ_conv_krsc_f32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+    occ_conv_mma(&c);
+}
+
+/* With factors of half precision. */
+OCC_INLINE void occ_conv_krsc_fp16(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                   const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
+                                   const occ_fused *fused)
+{
+    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, OCC_MMA_FP16};
+    occ_conv_mma(&c);
 }

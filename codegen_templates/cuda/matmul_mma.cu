@@ -89,3 +89,13 @@ OCC_INLINE void occ_matmul_tf32(float *y, const occ_stack *y_at, const float *a,
     else
         occ_matmul_f32(y, y_at, a, a_at, b, b_at, e, fused);
 }
+
+/* The same with factors of half precision. */
+OCC_INLINE void occ_matmul_fp16(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
+                                const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused)
+{
+    if (OCC_HAS_MMA)
+        occ_matmul_mma(y, y_at, a, a_at, b, b_at, e, fused, OCC_MMA_FP16);
+    else
+        occ_matmul_f32(y, y_at, a, a_at, b, b_at, e, fused);
+}

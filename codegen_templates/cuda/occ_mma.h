@@ -3,12 +3,18 @@
  *
  *   OCC_HAS_MMA        whether the architecture has the instruction (sm_80 and newer)
  *   occ_tf32(x)        x rounded to the 10 bits of mantissa of TF32, ties away from zero
+ *   occ_halves(x, y)   both rounded to half precision, to nearest even, x in the low bits; from 65520 on infinity
  *   occ_mma_tf32(d, a, b)
  *                   d += a b for 16 x 8 sums d, 16 x 8 factors a, 8 x 8 factors b. All lanes of a warp must come. With
  *                   g = lane / 4 and t = lane % 4 a lane holds, as PTX's tables for mma.m16n8k8 with .tf32 say,
  *                     a[row][k]       (g, t) (g + 8, t) (g, t + 4) (g + 8, t + 4)
  *                     b[k][column]    (t, g) (t + 4, g)
- *                     d[row][column]  (g, 2 t) (g, 2 t + 1) (g + 8, 2 t) (g + 8, 2 t + 1) */
+ *                     d[row][column]  (g, 2 t) (g, 2 t + 1) (g + 8, 2 t) (g + 8, 2 t + 1)
+ *   occ_mma_fp16(d, a, b, terms)
+ *                   likewise for 16 terms, or 8, of half precision: mma.m16n8k16 and mma.m16n8k8 with .f16. A register
+ *                   has two neighbouring k, the first in its low bits; with 8 terms those with 2 t + 8 do not exist:
+ *                     a[row][k]       (g, 2 t) (g + 8, 2 t) (g, 2 t + 8) (g + 8, 2 t + 8)
+ *                     b[k][column]    (2 t, g) (2 t + 8, g) */
 #ifndef OCC_MMA_H
 #define OCC_MMA_H
 
@@ -16,6 +22,7 @@
 
 /* Kinds of factors. 0: single lanes multiply them, as float32 */
 #define OCC_MMA_TF32 1
+#define OCC_MMA_FP16 2
 
 #if defined(OCC_EMULATE) || __CUDA_ARCH__ >= 800
 #define OCC_HAS_MMA 1
@@ -39,6 +46,26 @@ OCC_DEVICE void occ_mma_tf32(float *d, const uint32_t *a, const uint32_t *b)
                  : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+
+OCC_DEVICE uint32_t occ_halves(float x, float y)
+{
+    uint32_t bits;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(y), "f"(x));
+    return bits;
+}
+
+OCC_DEVICE void occ_mma_fp16(float *d, const uint32_t *a, const uint32_t *b, int terms)
+{
+    if (terms == 16)
+        asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+                     "{%0,%1,%2,%3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    else
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+                     : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(b[0]));
+}
 #else
 /* Turing: kernels take the sums of single lanes, and these are not called. */
 OCC_DEVICE uint32_t occ_tf32(float x)
@@ -50,41 +77,63 @@ OCC_DEVICE void occ_mma_tf32(float *d, const uint32_t *a, const uint32_t *b)
 {
     (void)d, (void)a, (void)b;
 }
-#endif
-#endif
 
-/* A lane's n-th register of factors of a row, or a column, of which it has every fourth term from `from` on. */
-OCC_HOT uint32_t occ_mma_factor(const float *from, int n, int kind)
+OCC_DEVICE uint32_t occ_halves(float x, float y)
 {
-    (void)kind;
-    return occ_tf32(from[n * 4]);
+    (void)x, (void)y;
+    return 0;
 }
 
-/* What a warp adds at once: `down` times 16 rows, `across` times 8 columns, at most OCC_MMA_ACROSS. All are literals.
- * pitch: floats between rows, and between columns, in shared memory */
+OCC_DEVICE void occ_mma_fp16(float *d, const uint32_t *a, const uint32_t *b, int terms)
+{
+    (void)d, (void)a, (void)b, (void)terms;
+}
+#endif
+#endif
+
+/* A lane's n-th register of factors of a row, or a column, of which it has every fourth term from `from` on. Two halves
+ * are four terms apart there and neighbours in the instruction: a sum may have its terms in any order, if both factors
+ * have the same. */
+OCC_HOT uint32_t occ_mma_factor(const float *from, int n, int kind)
+{
+    return kind == OCC_MMA_TF32 ? occ_tf32(from[n * 4]) : occ_halves(from[n * 8], from[n * 8 + 4]);
+}
+
+OCC_HOT void occ_mma(float *d, const uint32_t *a, const uint32_t *b, int kind, int terms)
+{
+    if (kind == OCC_MMA_TF32)
+        occ_mma_tf32(d, a, b);
+    else
+        occ_mma_fp16(d, a, b, terms);
+}
+
+/* What a warp adds at once: `terms`, 8 or, of half precision, 16, of `down` times 16 rows and `across` times 8 columns,
+ * at most OCC_MMA_ACROSS. All are literals. pitch: floats between rows, and between columns, in shared memory */
 typedef struct occ_mma_shape {
-    int kind, pitch, down, across;
+    int kind, terms, pitch, down, across;
 } occ_mma_shape;
 
 #define OCC_MMA_ACROSS 4
 
-/* Adds eight terms. The lane's first factors are the a-th and b-th floats behind sa and sb. */
-OCC_HOT void occ_mma_eight(float *sum, const float *sa, const float *sb, int a, int b, const occ_mma_shape *s)
+/* Adds the terms. The lane's first factors are the a-th and b-th floats behind sa and sb. */
+OCC_HOT void occ_mma_step(float *sum, const float *sa, const float *sb, int a, int b, const occ_mma_shape *s)
 {
-    uint32_t right[OCC_MMA_ACROSS][2];
+    const int single = s->kind == OCC_MMA_FP16 && s->terms == 8; /* one register of a row holds them */
+    uint32_t  right[OCC_MMA_ACROSS][2];
     OCC_UNROLLED
     for (int j = 0; j < s->across; j++) {
         right[j][0] = occ_mma_factor(sb + b + j * 8 * s->pitch, 0, s->kind);
-        right[j][1] = occ_mma_factor(sb + b + j * 8 * s->pitch, 1, s->kind);
+        right[j][1] = single ? 0 : occ_mma_factor(sb + b + j * 8 * s->pitch, 1, s->kind);
     }
     OCC_UNROLLED
     for (int i = 0; i < s->down; i++) {
         const float   *from = sa + a + i * 16 * s->pitch;
         const uint32_t left[4] = {occ_mma_factor(from, 0, s->kind), occ_mma_factor(from + 8 * s->pitch, 0, s->kind),
-                                  occ_mma_factor(from, 1, s->kind), occ_mma_factor(from + 8 * s->pitch, 1, s->kind)};
+                                  single ? 0 : occ_mma_factor(from, 1, s->kind),
+                                  single ? 0 : occ_mma_factor(from + 8 * s->pitch, 1, s->kind)};
         OCC_UNROLLED
         for (int j = 0; j < s->across; j++)
-            occ_mma_tf32(sum + (i * s->across + j) * 4, left, right[j]);
+            occ_mma(sum + (i * s->across + j) * 4, left, right[j], s->kind, s->terms);
     }
 }
 
@@ -119,10 +168,11 @@ OCC_HOT occ_mma_part occ_mma_begin(int part, int side, int kind)
 OCC_HOT void occ_mma_add(void *sums, const float *sa, const float *sb, int side)
 {
     occ_mma_part       *p = (occ_mma_part *)sums;
-    const occ_mma_shape shape = {p->kind, OCC_BIG_PITCH, side / 32, side / 32};
+    const occ_mma_shape shape = {p->kind, p->kind == OCC_MMA_FP16 ? 16 : 8, OCC_BIG_PITCH, side / 32, side / 32};
     OCC_UNROLLED
     for (int k = 0; k < OCC_BIG_K; k += 8)
-        occ_mma_eight(p->sum, sa + k, sb + k, p->a, p->b, &shape);
+        if (k % shape.terms == 0)
+            occ_mma_step(p->sum, sa + k, sb + k, p->a, p->b, &shape);
 }
 
 /* The sum in the lane's row r and column c, both by number. */

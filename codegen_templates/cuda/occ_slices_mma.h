@@ -10,9 +10,9 @@ OCC_HOT void occ_slice_add_tensor(void *sums, const float *sa, const float *sb, 
 {
     occ_slice          *p = (occ_slice *)sums;
     const int           at = occ_lane() / 4 * OCC_SLICE_PITCH + occ_lane() % 4 + p->number * OCC_SLICE_TERMS;
-    const occ_mma_shape shape = {p->tensor, OCC_SLICE_PITCH, side / 16, side / 8};
+    const occ_mma_shape shape = {p->tensor, OCC_SLICE_TERMS, OCC_SLICE_PITCH, side / 16, side / 8};
     if (p->number < OCC_SLICES)
-        occ_mma_eight(p->sum, sa, sb, at, at, &shape);
+        occ_mma_step(p->sum, sa, sb, at, at, &shape);
 }
 
 #endif

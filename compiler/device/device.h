@@ -48,8 +48,9 @@ Range program_device_range(const Program *program);
  * occamyc). */
 int program_recheck_device(const Program *program, const Plan *plan, Diag *diag);
 
-/* Blocks of so many threads that a step with a kernel of the device's own can keep busy (grid.c). */
-int64_t twin_blocks(const Step *step, int threads, bool tf32);
+/* Blocks of so many threads that a step with a kernel of the device's own can keep busy (grid.c). tensor: tensor cores
+ * multiply its factors, if they are such as these can */
+int64_t twin_blocks(const Step *step, int threads, bool tensor);
 
 /* Two blocks of the step's kernel should find room in a processor, at the cost of registers. */
 bool twin_in_pairs(const Step *step);

@@ -8,14 +8,14 @@
 #include <string.h>
 
 /* Tiles of a convolution, by the side that the kernel takes. */
-static int64_t conv_tiles(const Step *step, bool tf32)
+static int64_t conv_tiles(const Step *step, bool tensor)
 {
     int64_t groups = step_value(step, "groups", 0), outputs = step_value(step, "ydim", 1) / int_max(groups, 1);
     int64_t pixels = step_value(step, "ydim", 0);
 
     for (int i = 2; i < 5; i++)
         pixels *= step_value(step, "ydim", i);
-    return groups * occ_side_tiles(pixels, outputs, occ_side_of(groups, pixels, outputs, tf32));
+    return groups * occ_side_tiles(pixels, outputs, occ_side_of(groups, pixels, outputs, tensor));
 }
 
 /* Tiles of a stack of products. */
@@ -34,13 +34,13 @@ bool twin_in_pairs(const Step *step)
     return step->home == HOME_TWIN && !strcmp(step->kernel->name, "conv_krsc_f32");
 }
 
-int64_t twin_blocks(const Step *step, int threads, bool tf32)
+int64_t twin_blocks(const Step *step, int threads, bool tensor)
 {
     const char *name = step->kernel->name;
     int64_t     results = (int64_t)step_results(step);
 
     if (!strcmp(name, "conv_krsc_f32"))
-        return conv_tiles(step, tf32);
+        return conv_tiles(step, tensor);
     if (!strcmp(name, "matmul_f32"))
         return product_tiles(step);
     /* A block for each result, where it has many terms. */

@@ -236,8 +236,9 @@ static void put_grid(const LaunchText *l, Text *text)
 
     threads = threads < WARP ? WARP : threads > BLOCK ? BLOCK : threads;
     threads = l->step->home == HOME_TWIN ? BLOCK : threads;
-    blocks = l->step->home == HOME_TWIN ? twin_blocks(l->step, BLOCK, l->emit->emission->options->tf32)
-                                        : (count + threads - 1) / threads;
+    blocks = l->step->home == HOME_TWIN
+                 ? twin_blocks(l->step, BLOCK, options_factors(l->emit->emission->options) != NULL)
+                 : (count + threads - 1) / threads;
     blocks = blocks < processors * BLOCKS_EACH ? blocks : processors * BLOCKS_EACH;
     text_printf(text, "%lld, %lld", (long long)(blocks > 0 ? blocks : 1), (long long)threads);
 }

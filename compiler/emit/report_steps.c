@@ -115,8 +115,9 @@ static void put_device(Json *json, const Emission *e)
         waits += p->step[s].waits;
     json_object(json, "device");
     json_text(json, "gpu", gpu->name);
-    if (e->options->tf32)
-        json_text(json, "factors", "tf32"); /* of convolutions and products: not the processor's bits */
+    if (options_factors(e->options))
+        json_text(json, "factors",
+                  options_factors(e->options)); /* of convolutions and products: not the processor's bits */
     json_int(json, "constants", resident < 0 ? 0 : p->buffer[resident].size);
     json_int(json, "to_device", bytes_into(p, MEMORY_DEVICE));
     json_int(json, "to_host", bytes_into(p, MEMORY_PINNED));

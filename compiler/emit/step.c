@@ -266,16 +266,17 @@ static int build(StepText *b)
     return pointers == b->step->nparam && others == b->step->narg ? 0 : -1;
 }
 
-/* The name of the function that the step calls, behind "occ_": that of its kernel, or with --tf32 that of the same
- * kernel on tensor cores. */
+/* The name of the function that the step calls, behind "occ_": that of its kernel, or of the same kernel on tensor
+ * cores, which ends in the kind of factors. */
 static const char *called_name(const Emit *emit, const Step *step)
 {
-    static const char *const tensor[][2] = {{"conv_krsc_f32", "conv_krsc_tf32"}, {"matmul_f32", "matmul_tf32"}};
+    static const char *const tensor[] = {"conv_krsc_", "matmul_"};
+    const char              *name = step->kernel->name, *factors = options_factors(emit->emission->options);
 
-    for (size_t i = 0; i < sizeof tensor / sizeof *tensor; i++)
-        if (emit->on_device && emit->emission->options->tf32 && !strcmp(step->kernel->name, tensor[i][0]))
-            return tensor[i][1];
-    return step->kernel->name;
+    for (size_t i = 0; emit->on_device && factors && i < sizeof tensor / sizeof *tensor; i++)
+        if (!strcmp(name, arena_printf(emit->arena, "%sf32", tensor[i])))
+            return arena_printf(emit->arena, "%s%s", tensor[i], factors);
+    return name;
 }
 
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra)

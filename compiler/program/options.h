@@ -40,7 +40,7 @@ typedef struct Options {
     bool                  no_graph;      /* --graph=off */
     bool                  io_device;     /* --io=device */
     int64_t               device_memory; /* --device-memory; -1: no limit */
-    bool                  tf32;          /* --tf32 */
+    bool                  tf32, fp16;    /* --tf32, --fp16; never both */
     const char           *gpu;           /* --gpu; NULL: no device in particular */
     bool                  explain_peak;  /* --explain-peak */
     int64_t               max_ram, max_flash, max_stack;
@@ -58,6 +58,12 @@ typedef struct Options {
     bool                  help, version; /* --help, --version: nothing is compiled */
     const char *command_line; /* "occamyc MODEL.onnx ...": what affects the output, for the banner; no local paths */
 } Options;
+
+/* The kind of factors that a device's tensor cores multiply, as the names of their kernels end; NULL: none do. */
+static inline const char *options_factors(const Options *options)
+{
+    return options->tf32 ? "tf32" : options->fp16 ? "fp16" : NULL;
+}
 
 /* Threads that the host program offers to parallel_for; 1: none besides its own. */
 static inline int options_threads(const Options *options)

@@ -214,7 +214,8 @@ static void compare_tensor(Verify *v, const char *set, const char *label, const 
                     d.wrong ? "differs" : "same");
     } else {
         d = compare_elements(wanted->type.dtype, unpacked(v->arena, data, wanted->type.dtype, count),
-                             const_aligned(v->arena, wanted), count, v->emission->options->tf32 ? 0x1p-9 : 0.0);
+                             const_aligned(v->arena, wanted), count,
+                             options_factors(v->emission->options) ? 0x1p-9 : 0.0);
         text_printf(v->report, "%s: %s '%s' %s%s: max absolute %.3g, relative %.3g, ULP %.0f%s%s\n",
                     slash ? slash + 1 : set, label, name, dtype_info(wanted->type.dtype)->name,
                     shape_text(v->arena, &wanted->type), d.absolute, d.relative, d.ulp,

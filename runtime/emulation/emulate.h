@@ -425,6 +425,38 @@ OCC_DEVICE uint32_t occ_tf32(float x)
     return (bits + 0x1000u) & 0xffffe000u;
 }
 
+/* x rounded to half precision, to nearest even, as cvt.rn.f16x2.f32 does: from 65520 on infinity; one NaN. */
+inline uint32_t emulate_half(float x)
+{
+    const float size = std::fabs(x);
+    uint32_t    bits, sign;
+    memcpy(&bits, &x, sizeof bits);
+    sign = bits >> 16 & 0x8000u;
+    bits &= 0x7fffffffu;
+    if (std::isnan(x))
+        return 0x7fffu;
+    if (size >= 65520.0f)
+        return sign | 0x7c00u;
+    if (size < 0x1p-14f) /* steps of 2^-24 */
+        return sign | static_cast<uint32_t>(std::nearbyint(size * 0x1p24f));
+    return sign | (((bits + 0xfffu + (bits >> 13 & 1u)) >> 13) - (112u << 10));
+}
+
+/* The value of the half in the low bits. */
+inline float emulate_from_half(uint32_t half)
+{
+    const uint32_t size = half & 0x7fffu, bits = size >= 0x7c00u ? 0x7f800000u | size << 13 : size << 13;
+    float          value;
+    memcpy(&value, &bits, sizeof value);
+    value = size >= 0x7c00u ? value : value * 0x1p112f; /* the exponent's bias is less by 112 */
+    return half & 0x8000u ? -value : value;
+}
+
+OCC_DEVICE uint32_t occ_halves(float x, float y)
+{
+    return emulate_half(x) | emulate_half(y) << 16;
+}
+
 /* One term of a warp's product: what the lane that holds it passed. */
 inline float emulate_factor(uint32_t bits, int lane, int line)
 {
@@ -448,6 +480,24 @@ OCC_DEVICE void occ_mma_tf32(float *d, const uint32_t *a, const uint32_t *b)
         }
         for (int i = 0; i < 4; i++)
             d[i] = occ_fma(left[i / 2], right[i % 2], d[i]);
+    }
+}
+
+/* The same with two neighbouring terms in a register. By PTX's tables for mma.m16n8k16 and mma.m16n8k8 of .f16:
+ * a[row][k] is in register row / 8 + k / 8 * 2 of lane row % 8 * 4 + k % 8 / 2; b[k][column] in register k / 8 of lane
+ * column * 4 + k % 8 / 2; an even k in its low bits; d as of .tf32. */
+OCC_DEVICE void occ_mma_fp16(float *d, const uint32_t *a, const uint32_t *b, int terms)
+{
+    const int row = emulate::now->self % 32 / 4, column = emulate::now->self % 4 * 2;
+    for (int k = 0; k < terms; k += 2) {
+        uint32_t left[2], right[2];
+        for (int i = 0; i < 2; i++) {
+            left[i] = emulate::exchange(a[i + k / 8 * 2], row * 4 + k % 8 / 2, __LINE__);
+            right[i] = emulate::exchange(b[k / 8], (column + i) * 4 + k % 8 / 2, __LINE__);
+        }
+        for (int i = 0; i < 8; i++)
+            d[i % 4] = occ_fma(emulate_from_half(left[i % 4 / 2] >> i / 4 * 16),
+                               emulate_from_half(right[i % 2] >> i / 4 * 16), d[i % 4]);
     }
 }
 

@@ -23,14 +23,19 @@ check-cuda-io: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --flag=--io=device \
 	  --work=$(BUILD)/cuda_io_runs $(CUDA_IO:%=$(BUILD)/cases/%)
 
-# Convolutions and products with factors of TF32, which the emulation rounds as a device does: --verify allows for it.
-CUDA_TF32 := test_basic_conv_with_padding test_conv_with_strides_and_asymmetric_padding test_matmul_3d test_gemm_all_attributes
+# Convolutions and products with factors of TF32 and of half precision, which the emulation rounds as a device does: --verify
+# allows for it. Both kinds at once, and either on a processor, are refused.
+CUDA_TF32 := test_conv_with_strides_and_asymmetric_padding test_matmul_3d test_gemm_all_attributes
+CUDA_FP16 := test_basic_conv_with_padding test_matmul_3d test_gemm_all_attributes
 
-check-cuda-tf32: $(BUILD)/occamyc $(CASES)
-	set -e; for c in $(CUDA_TF32); do $< --target=cuda --tf32 --quiet --verify=$(BUILD)/cases/$$c $(BUILD)/cases/$$c/model.onnx; done
-	! $< --tf32 $(BUILD)/cases/test_matmul_3d/model.onnx > $(CUDA_ROOM)/tf32.log 2>&1
-	grep -q -e '--tf32 with --target=portable' $(CUDA_ROOM)/tf32.log
-	@echo "$(words $(CUDA_TF32) refused) passed, 0 failed"
+check-cuda-tensor: $(BUILD)/occamyc $(CASES)
+	set -e; for c in $(CUDA_TF32:%=--tf32:%) $(CUDA_FP16:%=--fp16:%); do at=$(BUILD)/cases/$${c#*:}; \
+	  $< --target=cuda $${c%:*} --quiet --report=$(CUDA_ROOM)/tensor.json --verify=$$at $$at/model.onnx; \
+	  grep -q "\"factors\": \"$$(echo $${c%:*} | tr -d -)\"" $(CUDA_ROOM)/tensor.json; done
+	set -e; for c in "--tf32" "--fp16" "--tf32 --target=cuda --fp16"; do code=0; \
+	  $< $$c $(BUILD)/cases/test_matmul_3d/model.onnx > $(CUDA_ROOM)/tensor.log 2>&1 || code=$$?; \
+	  test $$code = 1; grep -q -e "found $${c%% *} with --[ft]" $(CUDA_ROOM)/tensor.log; done
+	@echo "$(words $(CUDA_TF32) $(CUDA_FP16) 1 2 3) passed, 0 failed"
 
 # One of our networks when calls fail, without a device, and under other orders of what is enqueued.
 check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(CUDA_ROOM)/libfakecuda.a
@@ -49,17 +54,19 @@ DEVICE_ARCH     ?=
 DEVICE_JOBS     ?= $(shell nproc)
 DEVICE_SANITIZE ?=
 DEVICE_NETWORKS := mnist_8 mlperf_tiny_kws_int8_qdq mlperf_tiny_vww_96_float dtln_model_1 ultraface_rfb320 yolox_nano
+DEVICE_TENSOR   := mnist_8 dtln_model_1 mlperf_tiny_vww_96_float
 DEVICE_CHECK     = $(PYTHON) tests/cuda/check_device.py --occamyc=$(BUILD)/occamyc --nvcc=$(NVCC) --arch=$(DEVICE_ARCH) --jobs=$(DEVICE_JOBS) $(DEVICE_SANITIZE:%=--sanitize=%) \
                    --emulation=$(CUDA_ROOM)/libfakecuda.a
 
 check-device: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
 	$(DEVICE_CHECK) --work=$(BUILD)/device $(if $(DEVICE_LIST),--list=$(DEVICE_LIST) --cases=$(BUILD)/cases,$(CUDA_CASES:%=$(BUILD)/cases/%)) \
 	  $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%) $(wildcard $(DEVICE_NETWORKS:%=$(REAL)/%))
-	$(DEVICE_CHECK) --work=$(BUILD)/device_tf32 --flag=--tf32 $(CUDA_TF32:%=$(BUILD)/cases/%)
+	$(DEVICE_CHECK) --work=$(BUILD)/device_tf32 --flag=--tf32 $(CUDA_TF32:%=$(BUILD)/cases/%) $(wildcard $(DEVICE_TENSOR:%=$(REAL)/%))
+	$(DEVICE_CHECK) --work=$(BUILD)/device_fp16 --flag=--fp16 $(CUDA_FP16:%=$(BUILD)/cases/%) $(wildcard $(DEVICE_TENSOR:%=$(REAL)/%))
 	$(DEVICE_CHECK) --work=$(BUILD)/device_io --flag=--io=device $(CUDA_IO:%=$(BUILD)/cases/%)
 
 check-device-logic: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	PYTHONPATH=tests/tools $(PYTHON) tests/cuda/test_check_device.py $(BUILD)/occamyc $(CUDA_ROOM)/libfakecuda.a $(BUILD)/cases
 
 .PHONY: check-device check-device-logic
-.PHONY: check-cuda-tf32 check-cuda-days check-cuda-io check-cuda-cases check-cuda-cases-all
+.PHONY: check-cuda-tensor check-cuda-days check-cuda-io check-cuda-cases check-cuda-cases-all

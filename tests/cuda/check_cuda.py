@@ -17,6 +17,9 @@ from pathlib import Path
 
 ARCHITECTURES = "75,80,87,90,100,120"
 SHARED_MOST = 48 * 1024
+# What the kernels whose names end so must hold: each kernel one of these products of matrices, each of them some kernel.
+PRODUCTS = {"tf32": ["m16n8k8.row.col.f32.tf32.tf32.f32"],
+            "fp16": ["m16n8k16.row.col.f32.f16.f16.f32", "m16n8k8.row.col.f32.f16.f16.f32"]}
 PAIRS = 128          # registers of a kernel in pairs
 ASIDE_MOST = 48      # bytes of its stack frame
 FUNCTION = re.compile(r"Compiling entry function '(\w+)' for '(\w+)'")
@@ -62,15 +65,24 @@ def compile_one(options, file, arch):
     return [f"{where:7} {name:32} {registers:4} registers {shared:6} bytes shared" for name, where, registers, shared, _ in kernels], complaints
 
 
+def lacks_products(ptx):
+    """Sentences on the products of matrices that kernels named _tf32 or _fp16 should hold and do not."""
+    found = []
+    for kind, products in PRODUCTS.items():
+        kernels = re.findall(rf"\.entry (\w+_{kind})\((.*?)\n}}", ptx, re.S)
+        found += [f"{name}: no product of matrices" for name, text in kernels if not any(f"mma.sync.aligned.{p}" in text for p in products)]
+        found += [f"no kernel holds {p}" for p in products if kernels and not any(p in text for _, text in kernels)]
+    return found
+
+
 def unfused(options, file):
-    """With occ_fma written as two operations there must be no fused one left; kernels named _tf32 hold products of matrices."""
+    """With occ_fma written as two operations there must be no fused one left; kernels on tensor cores hold products of matrices."""
     done = run([options.nvcc, "-arch=sm_80", "-O3", "-std=c++17", "-fmad=false", "-DOCC_FMA_APART",
                 *(f"-I{folder}" for folder in options.include), "-ptx", "-o", "-", file])
     fused = [line.strip() for line in done.stdout.splitlines() if re.search(r"\bfma\.\w+\.f(32|64)\b", line)]
     if done.returncode:
         return [], [f"{file}: nvcc fails with OCC_FMA_APART\n{done.stdout}"]
-    entries = re.findall(r"\.entry (\w+_tf32)\((.*?)\n}", done.stdout, re.S)
-    complaints = [f"{file}: {name}: no product of matrices" for name, text in entries if "mma.sync" not in text]
+    complaints = [f"{file}: {text}" for text in lacks_products(done.stdout)]
     return [], complaints + ([f"{file}: fused where the source does not say so: {fused[0]}"] if fused else [])
 
 

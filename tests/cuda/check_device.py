@@ -36,7 +36,8 @@ TIME = re.compile(r"^run min (\S+) median (\S+) ms$", re.M)
 NO_DEVICE = 77
 SANITIZER = "compute-sanitizer"
 FOUND = 99        # its exit code where it found something
-TF32 = 2.0 ** -9  # what --verify allows more, of a value and of the largest
+TENSOR_CORES = {"--tf32", "--fp16"}
+ROUNDED = 2.0 ** -9  # what --verify allows more with one of these, of a value and of the largest
 
 
 @dataclass
@@ -114,8 +115,8 @@ def compare_runs(options, case, folder, device, found):
             rtol, atol = case.rtol, case.atol
             if not found.name.startswith("test_"):                       # a network, as check-real holds it
                 atol = max([atol, *(compare.scaled_tolerance(t) for t in networks.flat_tensors(want))])
-            if "--tf32" in options.flag:
-                rtol, atol = TF32 + rtol, TF32 * float(np.abs(want.array()).max()) + atol
+            if TENSOR_CORES & set(options.flag):
+                rtol, atol = ROUNDED + rtol, ROUNDED * float(np.abs(want.array()).max()) + atol
             texts = [case.check and compare.CHECKS[case.check](inputs, got, stored) or
                      not case.check and compare.compare_value(want, value, rtol, atol),
                      not found.exempt and not case.check and other_bits(bits, value)]
@@ -159,7 +160,7 @@ def check_case(options, path):
     try:
         found.case = case = cases.Case(path)
         found.device = build(options, case, os.path.join(folder, "device"), "device")
-        found.exempt = "tensor cores" if "--tf32" in options.flag else rounds_otherwise(
+        found.exempt = "tensor cores" if TENSOR_CORES & set(options.flag) else rounds_otherwise(
             run_case.read_text(os.path.join(folder, "device", "model.cu")))
         if options.runs:
             build(options, case, os.path.join(folder, "steps"), "device", "--graph=off")

@@ -1,6 +1,7 @@
-/* twin_tf32.cc - tensor cores: the emulated instruction against plain sums, and convolutions and products that use it
- * against the C kernels, within what rounding the factors explains. */
+/* twin_mma.cc - tensor cores: the emulated instructions against plain sums, and convolutions and products that use them
+ * against the C kernels, within what rounding the factors explains. Factors of TF32 and of half precision. */
 #include "image.h"
+#include "scalar_lowfloat.h"
 
 #define occ_conv_krsc_f32 host_conv_krsc_f32
 #include "conv_krsc_f32.c"
@@ -19,7 +20,7 @@ static float tf32(float x)
     return y;
 }
 
-static void factors_are_rounded_to_ten_bits(void **)
+static void tf32_has_ten_bits(void **)
 {
     const float ulp = 1.0f / 1024.0f;
     assert_true(tf32(1.0f + 0.5f * ulp) == 1.0f + ulp);
@@ -29,8 +30,32 @@ static void factors_are_rounded_to_ten_bits(void **)
     assert_true(tf32(3e38f) < INFINITY && tf32(INFINITY) == INFINITY && std::isnan(tf32(NAN)));
 }
 
-/* Every place of the three matrices, in the registers where PTX's tables for mma.m16n8k8 put it. */
-static void fragments_lie_as_ptx_says(void **)
+static uint32_t half(float x)
+{
+    const uint32_t bits = occ_halves(x, 0.0f);
+    assert_true(bits >> 16 == 0 && occ_halves(0.0f, x) == bits << 16);
+    return bits;
+}
+
+/* Each half, and what lies beside the middle between it and the next one: subnormal, normal, and what is infinity. */
+static void halves_are_the_nearest_even(void **)
+{
+    for (uint32_t code = 0; code < 0x7c00u; code++) {
+        const float    here = occ_f16_to_f32(static_cast<uint16_t>(code));
+        const float    next = code < 0x7bffu ? occ_f16_to_f32(static_cast<uint16_t>(code + 1)) : 65536.0f;
+        const float    middle = here + (next - here) / 2;
+        const uint32_t even = code + (code & 1u);
+        assert_true(half(here) == code && half(middle) == even && half(-middle) == (0x8000u | even));
+        assert_true(half(std::nextafter(middle, 0.0f)) == code && half(std::nextafter(middle, next)) == code + 1);
+        assert_true(emulate_from_half(code) == here && emulate_from_half(code | 0x8000u) == -here);
+    }
+    assert_true(half(65519.996f) == 0x7bffu && half(65520.0f) == 0x7c00u && half(-3e38f) == 0xfc00u);
+    assert_true(half(INFINITY) == 0x7c00u && half(NAN) == 0x7fffu && half(-NAN) == 0x7fffu && half(-0.0f) == 0x8000u);
+    assert_true(emulate_from_half(0xfc00u) == -INFINITY && std::isnan(emulate_from_half(0x7fffu)));
+}
+
+/* Every place of the three matrices, in the registers where PTX's tables for mma.m16n8k8 of .tf32 put it. */
+static void fragments_of_tf32_lie_as_ptx_says(void **)
 {
     float a[16][8], b[8][8], d[16][8];
     for (int i = 0; i < 128; i++) {
@@ -57,7 +82,38 @@ static void fragments_lie_as_ptx_says(void **)
     }
 }
 
-static bool exact; /* factors that TF32 holds: only the order of sums differs */
+/* Likewise mma.m16n8k16 and mma.m16n8k8 of .f16. */
+static void fragments_of_halves_lie_as_ptx_says(void **)
+{
+    float a[16][16], b[16][8], d[16][8];
+    for (int i = 0; i < 256; i++) {
+        a[i / 16][i % 16] = static_cast<float>(i * 37 % 101 - 50);
+        b[i / 8 % 16][i % 8] = static_cast<float>(i % 128 * 29 % 67 - 30);
+    }
+    for (int terms : {8, 16}) {
+        emulate::run("mma", 1, 64, [&] {
+            const int      g = occ_lane() / 4, t = occ_lane() % 4 * 2;
+            float          sum[4] = {1, 2, 3, 4};
+            const uint32_t fa[4] = {occ_halves(a[g][t], a[g][t + 1]), occ_halves(a[g + 8][t], a[g + 8][t + 1]),
+                                    occ_halves(a[g][t + 8], a[g][t + 9]), occ_halves(a[g + 8][t + 8], a[g + 8][t + 9])};
+            const uint32_t fb[2] = {occ_halves(b[t][g], b[t + 1][g]), occ_halves(b[t + 8][g], b[t + 9][g])};
+            occ_mma_fp16(sum, fa, fb, terms);
+            if (occ_thread() < 32) {
+                d[g][t] = sum[0] - 1, d[g][t + 1] = sum[1] - 2;
+                d[g + 8][t] = sum[2] - 3, d[g + 8][t + 1] = sum[3] - 4;
+            }
+        });
+        for (int i = 0; i < 128; i++) {
+            float sum = 0;
+            for (int k = 0; k < terms; k++)
+                sum += a[i / 8][k] * b[k][i % 8];
+            assert_true(d[i / 8][i % 8] == sum);
+        }
+    }
+}
+
+static int  kind;  /* of factors */
+static bool exact; /* factors that both kinds hold: only the order of sums differs */
 
 static float factor(Random *random)
 {
@@ -78,12 +134,13 @@ static void convolve_tiles(const float *x, const occ_image *x_at, const float *w
                            const occ_fused *fused)
 {
     if (!side) {
-        occ_conv_krsc_tf32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+        (kind == OCC_MMA_TF32 ? occ_conv_krsc_tf32 : occ_conv_krsc_fp16)(x, x_at, w, bias, y, y_at, window, groups, e,
+                                                                         fused);
         return;
     }
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
-    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, OCC_MMA_TF32};
+    const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, kind};
     occ_krsc_tiles(memory, rows, side, &c, side == OCC_SIDE_BIG ? occ_conv_mma_tile : occ_conv_mma_slice_tile);
 }
 
@@ -104,7 +161,7 @@ static void convolve(Random *random, int64_t groups, int64_t inputs, int64_t out
     const occ_expr     e = {{x0.at(), x1.at()}, {0, 0}};
     const float *const add = with_bias ? bias.at() : nullptr;
     near(
-        "conv_krsc_tf32", bound(terms), y,
+        "conv_krsc", bound(terms), y,
         [&](float *to) {
             host_conv_krsc_f32(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
         },
@@ -113,12 +170,13 @@ static void convolve(Random *random, int64_t groups, int64_t inputs, int64_t out
         });
 }
 
-static void convolutions(void **)
+static void convolutions(void **state)
 {
     Random random = {21};
+    kind = *static_cast<const int *>(*state);
     for (int s : {0, OCC_SIDE_SMALL, OCC_SIDE_MIDDLE, OCC_SIDE_BIG}) {
         side = s;
-        for (int i = 0; i < rounds(12); i++) {
+        for (int i = 0; i < rounds(kind == OCC_MMA_TF32 ? 12 : 4); i++) {
             const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
             convolve(&random, random.pick(0, 2) ? 1 : 3, random.pick(1, 12), random.pick(1, 20), in, random.pick(1, 2));
         }
@@ -159,14 +217,18 @@ static void multiply(Random *random, int64_t rows, int64_t columns, int64_t dept
         t->fill([&] { return factor(random); });
     const occ_expr e = {{x0.at(), x1.at()}, {0, 0}};
     near(
-        "matmul_tf32", bound(depth), y,
+        "matmul", bound(depth), y,
         [&](float *to) { host_matmul_f32(to, &y_at, a.at(), &a_at, b.at(), &b_at, &e, &fused); },
-        [&](float *to) { occ_matmul_tf32(to, &y_at, a.at(), &a_at, b.at(), &b_at, &e, &fused); });
+        [&](float *to) {
+            (kind == OCC_MMA_TF32 ? occ_matmul_tf32 : occ_matmul_fp16)(to, &y_at, a.at(), &a_at, b.at(), &b_at, &e,
+                                                                       &fused);
+        });
 }
 
-static void products(void **)
+static void products(void **state)
 {
     Random random = {22};
+    kind = *static_cast<const int *>(*state);
     for (int64_t rows : {1, 63, 64, 65})
         for (int64_t depth : {0, 1, 7, 8, 9, 33}) {
             multiply(&random, rows, 66 - rows, depth, false, random.coin());
@@ -174,10 +236,37 @@ static void products(void **)
         }
 }
 
+/* What half precision cannot hold: too large a factor is infinity, too small a one 0; TF32 holds both. */
+static void factors_out_of_range(void **)
+{
+    const occ_stack       at = {2, {1, 1}, {1, 1}};
+    const occ_stack_fused fused = {0, nullptr, nullptr};
+    const float           factors[][4] = {/* a, b, with halves, with TF32 */
+                                          {65536.0f, 1.0f, INFINITY, 65536.0f},
+                                          {1.0f, -65536.0f, -INFINITY, -65536.0f},
+                                          {0x1p-14f, 0x1p-24f, 0x1p-38f, 0x1p-38f},
+                                          {0x1p-26f, 1024.0f, 0.0f, 0x1p-16f}};
+    for (const float *f : factors) {
+        float y[2] = {1, 1};
+        emulate::run("matmul", 1, 32, [&] {
+            occ_matmul_fp16(y, &at, f, &at, f + 1, &at, nullptr, &fused);
+            occ_matmul_tf32(y + 1, &at, f, &at, f + 1, &at, nullptr, &fused);
+        });
+        assert_true(y[0] == f[2] && y[1] == f[3]);
+    }
+}
+
 int main()
 {
-    const CMUnitTest tests[] = {cmocka_unit_test(factors_are_rounded_to_ten_bits),
-                                cmocka_unit_test(fragments_lie_as_ptx_says), cmocka_unit_test(convolutions),
-                                cmocka_unit_test(products)};
+    static int tf32_factors = OCC_MMA_TF32, fp16_factors = OCC_MMA_FP16;
+    const CMUnitTest tests[] = {cmocka_unit_test(tf32_has_ten_bits),
+                                cmocka_unit_test(halves_are_the_nearest_even),
+                                cmocka_unit_test(fragments_of_tf32_lie_as_ptx_says),
+                                cmocka_unit_test(fragments_of_halves_lie_as_ptx_says),
+                                cmocka_unit_test(factors_out_of_range),
+                                cmocka_unit_test_prestate(convolutions, &tf32_factors),
+                                cmocka_unit_test_prestate(convolutions, &fp16_factors),
+                                cmocka_unit_test_prestate(products, &tf32_factors),
+                                cmocka_unit_test_prestate(products, &fp16_factors)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
