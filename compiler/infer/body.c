@@ -31,6 +31,19 @@ static int64_t most(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* The extent of the joined value: the one that it has already, if it is joined again. */
+static Extent joined_extent(const Join *join, ExprOp op, int axis, int64_t lo, int64_t hi)
+{
+    Model *model = join->infer->model;
+    Extent out = extent_symbol(model, op, join->value->id, axis, lo, hi);
+
+    if (!join->again || out.expr < 0)
+        return out;
+    model->expr[out.expr].lo = least(model->expr[out.expr].lo, lo);
+    model->expr[out.expr].hi = out.max = most(model->expr[out.expr].hi, hi);
+    return out;
+}
+
 static int join_tensors(const Join *join, const Type *a, const Type *b, Type *out, bool member)
 {
     Model *model = join->infer->model;
@@ -56,7 +69,7 @@ static int join_tensors(const Join *join, const Type *a, const Type *b, Type *ou
         int64_t lo = least(extent_min(model, a->dim[i]), extent_min(model, b->dim[i])),
                 hi = most(a->dim[i].max, b->dim[i].max);
         if (!extent_same(a->dim[i], b->dim[i]))
-            out->dim[i] = extent_symbol(model, member ? EXPR_VAR : EXPR_OUT, join->value->id, i, lo, hi);
+            out->dim[i] = joined_extent(join, member ? EXPR_VAR : EXPR_OUT, i, lo, hi);
     }
     return 0;
 }
@@ -84,8 +97,7 @@ static int join_holders(const Join *join, const Type *a, const Type *b, Type *ou
     out->item = arena_one(model->arena, Type);
     *out->item = item;
     if (!extent_same(a->count, b->count))
-        out->count = extent_symbol(model, EXPR_OUT, join->value->id, -1,
-                                   least(extent_min(model, a->count), extent_min(model, b->count)),
+        out->count = joined_extent(join, EXPR_OUT, -1, least(extent_min(model, a->count), extent_min(model, b->count)),
                                    most(a->count.max, b->count.max));
     return 0;
 }
@@ -195,7 +207,7 @@ static int compare_tensor(Infer *infer, const Node *node, const Carry *carry, Ca
 static int compare_holder(Infer *infer, Node *node, const Carry *carry, CarriedState *s, int known, bool *changed)
 {
     const Type *result = &carry->result->type;
-    Join        join = {infer, node, carry->output, carry->param};
+    Join        join = {infer, node, carry->output, carry->param, false};
     Type        joined;
 
     if (s->type.item->kind != TYPE_TENSOR && !type_same(&s->type, result))

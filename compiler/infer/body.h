@@ -25,6 +25,7 @@ typedef struct Join {
     Node  *node;
     int    output;
     Value *value; /* the value that has one of the two types */
+    bool   again; /* the first type may be what the value was joined to before; its extents then include the second's */
 } Join;
 int join_types(const Join *join, const Type *a, const Type *b, Type *out);
 

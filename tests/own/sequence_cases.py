@@ -21,6 +21,11 @@ SEQUENCES = [
           y = Relu(x)
           z = ConcatFromSequence <axis = 0> (s)
         }""", inputs=[dict(a=ramp(k, 2) - 3, b=ramp(m, 2), at=i64(at)) for k, m, at in ((3, 1, 0), (1, 4, 1), (2, 2, 2))]),
+    dict(name="sequence_members_grow", group="SequenceConstruct", model=HEAD + """
+        main (float[k, 2] a, float[6, 1] b, float[6, m] c, int64 at) => (seq(float[n, p]) s, float[q, r] x) {
+          s = SequenceConstruct(a, b, c)
+          x = SequenceAt(s, at)
+        }""", inputs=[dict(a=ramp(k, 2) - 3, b=ramp(6, 1), c=ramp(6, m), at=i64(at)) for k, m, at in ((6, 6, 2), (1, 1, 0), (2, 3, 1))]),
     dict(name="sequence_stacked", group="ConcatFromSequence", model=HEAD + """
         main (float[2, 3] a, float[2, 3] b) => (float[3, 2, 3] x, float[2, 3, 3] y, float[2, 9] z) {
           s = SequenceConstruct(a, b, a)

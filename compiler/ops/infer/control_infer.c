@@ -114,7 +114,7 @@ static void lift_scalar(Node *node, int output)
 static int join_branches(Infer *infer, Node *node, Extent condition)
 {
     for (int i = 0; i < node->nout; i++) {
-        Join join = {infer, node, i, node->out[i]};
+        Join join = {infer, node, i, node->out[i], false};
         Type type;
         if (!node->out[i])
             continue;

@@ -38,7 +38,7 @@ int infer_member(Infer *infer, Node *node, int output, const Type *item, Type *o
 /* Output 0 is `sequence` with one more member, of type `tensor`. */
 static int joined_item(Infer *infer, Node *node, const Type *sequence, const Type *tensor, Type *item)
 {
-    Join join = {infer, node, 0, node->out[0]};
+    Join join = {infer, node, 0, node->out[0], true};
     Type one, both;
 
     if (sequence->count.expr < 0 && !sequence->count.max) {
