@@ -88,3 +88,31 @@ def neighbours(net):
     y = net.node("LRN", [x], size=draw.pick([1, 2, 3, 5, 64, 127, 128, 129, 131, 258, 301]), alpha=draw.pick([0.01, 1.0]), **attributes(draw, beta=[0.5, 0.75, 0.6]))
     if draw.chance(0.3):
         net.node("Relu", [y])
+
+
+@recipe("Pad", "Conv", "Transpose", network=0)
+def pads_of_views(net):
+    """Padding, and cutting, of what a Transpose or a convolution made, whose innermost axis may lie anywhere in memory; extents of one and none."""
+    draw = net.draw
+    if net.opset < 11:
+        only_opset(net, draw.pick([11, 13, 18, 19, 21]))
+    rank = draw.randint(2, 4)
+    low = 0 if draw.chance(0.1) else 1
+    dims = [net.name_extent([low, draw.randint(1, 7), draw.randint(1, 7), draw.randint(1, 7)]) if net.runtime and draw.chance(0.5) else draw.randint(1, 7) for _ in range(rank)]
+    if rank == 4 and draw.chance(0.5):
+        dims[:2] = [1, draw.pick([3, 8])]
+        x = net.input(d.FLOAT, dims)
+        x = net.node("Conv", [x, net.weights(d.FLOAT, [draw.pick([8, 16, 20]), dims[1], 3, 3], 0.3, runtime=0)], pads=[1] * 4)
+    else:
+        x = net.input(draw.pick([d.FLOAT, d.FLOAT, d.INT8, d.DOUBLE, d.INT64]), dims)
+        order = list(range(rank))
+        draw.shuffle(order)
+        x = net.node("Transpose", [x], perm=order)
+    mode = draw.pick([None, "constant", "edge", "reflect"] + (["wrap", "wrap"] if net.version("Pad") >= 19 else []))
+    least = [min(x.extents(a)) for a in range(rank)]
+    most = [3 if mode in (None, "constant", "edge") else max(0, n - 1) for n in least]
+    pads = [draw.randint(0, m) if draw.chance(0.6) else 0 for m in most * 2]
+    if mode in (None, "constant"):
+        pads = [p if draw.chance(0.8) else -draw.randint(0, max(0, least[i % rank] // 3)) for i, p in enumerate(pads)]
+    value = [net.constant(np.array(draw.randint(-3, 3), d.numpy_type(x.dtype)), x.dtype)] if mode in (None, "constant") and draw.chance(0.5) else []
+    net.node("Pad", [x, numbers(net, pads), *value], mode=mode)

@@ -247,11 +247,12 @@ def heavy_bytes(net):
     draw, dtype = net.draw, net.draw.pick([d.UINT8, d.INT8])
     net.newer("QLinearConv")
     net.most, net.loosely = 64 * 1024, True
-    channels, outputs = draw.pick([(64, 64), (64, 96), (33, 40), (17, 16), (48, 64), (16, 33)])
+    channels, outputs = draw.pick([(64, 64), (64, 96), (33, 40), (17, 16), (48, 64), (16, 33), (128, 128)])
     x = net.input(dtype, [draw.pick([1, 1, 2]), channels, draw.randint(6, 16), draw.randint(6, 20)])
     w = net.weights(d.INT8, [outputs, channels, 3, 3], runtime=0)
     inputs = [x, net.constant(np.float32(0.02)), net.constant(draw.array(dtype, ()), dtype), w, net.constant(np.float32(0.01)), net.constant(np.int8(0)),
               net.constant(np.float32(draw.pick([0.5, 2.0]))), net.constant(draw.array(dtype, ()), dtype)]
+    inputs += [net.weights(d.INT32, [outputs], runtime=0)] if draw.chance(0.5) else []
     net.node("QLinearConv", inputs, pads=[draw.pick([0, 1])] * 4)
 
 

@@ -92,6 +92,20 @@ def small_and_heavy(net):
     behind(net, y)
 
 
+@recipe("Conv", network=0)
+def open_and_heavy(net):
+    """Weights that leave the cache over images whose extents are known only while running, or none."""
+    draw = net.draw
+    made_room(net)
+    inputs, outputs, size = draw.pick([(64, 96, 3), (96, 64, 3), (200, 256, 1), (256, 192, 1), (128, 40, 3), (64, 33, 5)])
+    low = draw.pick([0, 1, 1]) if size == 1 else 1
+    dims = [1, inputs, *([extent(net, 1, 6)] if draw.chance(0.6) else []), extent(net, low, draw.pick([3, 9, 20]))]
+    axes = len(dims) - 2
+    x = net.input(d.FLOAT, dims)
+    y = net.node("Conv", [x, filters(net, outputs, inputs, [size] * axes)], pads=[size // 2] * 2 * axes, dilations=[draw.pick([1, 1, 2])] * axes)
+    behind(net, y)
+
+
 # -- bytes -----------------------------------------------------------------------------------------------------------------
 
 def integers(net, x, group, outputs, sizes, **chosen):
