@@ -65,7 +65,7 @@ OCC_HOT int occ_big_lower(occ_big *x, uint32_t base, int64_t times)
     return lost;
 }
 
-/* x = x * 2^bits */
+/* x = x * 2^bits, of an x above 0 */
 OCC_HOT void occ_big_left(occ_big *x, int64_t bits)
 {
     const int words = (int)(bits / 32);
@@ -74,7 +74,7 @@ OCC_HOT void occ_big_left(occ_big *x, int64_t bits)
         x->word[i + words] = x->word[i];
     for (int i = 0; i < words; i++)
         x->word[i] = 0;
-    x->count += x->count ? words : 0;
+    x->count += words;
 }
 
 /* x = floor(x / 2^bits). Was there a remainder? */
@@ -164,7 +164,7 @@ OCC_HOT uint64_t occ_leading_digits(uint64_t image, int *power)
     q = occ_big_value(&x);
     for (*power = 7 - up; q / unit >= 100000000u; *power += 1)
         unit *= 10;
-    if (unit > 1 && (q % unit > unit / 2 || (q % unit == unit / 2 && (lost || q / unit % 2))))
+    if (q % unit > unit / 2 || (q % unit == unit / 2 && (lost || q / unit % 2)))
         q += unit;
     q /= unit;
     if (q < 100000000u)
@@ -179,7 +179,7 @@ OCC_HOT char *occ_place_digits(char *y, uint64_t q, int power)
     const int plain = power >= -4 && power < 8;
     int       n = 8, point;
     char      digit[24];
-    for (; q % 10 == 0 && n > 1; n--)
+    for (; q % 10 == 0; n--) /* ends with the first digit, which is not 0 */
         q /= 10;
     occ_put_digits(digit, q);
     for (int i = power; plain && i < 0; i++) {

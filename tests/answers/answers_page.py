@@ -21,6 +21,7 @@ import kernel_cover  # noqa: E402
 import pages     # noqa: E402
 import seen      # noqa: E402
 import typed     # noqa: E402
+import unreached  # noqa: E402
 import variants  # noqa: E402
 from draw import Draw        # noqa: E402
 from net import Rejected     # noqa: E402
@@ -225,9 +226,17 @@ def is_refusal(text):
     return "OCC_E" in text or bool(re.search(r"\bstatus\b", text))
 
 
-def reachable(branches, texts):
-    """Branches that are taken, or that a valid model can take."""
-    return {k: n for k, n in branches.items() if n or not is_refusal(texts.get(k.rpartition(":")[0], ""))}
+def split_branches(branches, texts):
+    """(branches that are taken or that a model can take, {reason: those that none takes}); the reason "" is that the line tells refused calls."""
+    counted, apart = {}, collections.defaultdict(list)
+    for key, count in branches.items():
+        text = texts.get(key.rpartition(":")[0], "")
+        why = "" if is_refusal(text) else unreached.reason(key.split(":")[0], text)
+        if count or why is None:
+            counted[key] = count
+        else:
+            apart[why].append(key)
+    return counted, apart
 
 
 def missed_lines(branches, texts):
@@ -256,15 +265,20 @@ def write_kernels(compiled):
             f"Never emitted: {shown(set(rows) - reached) or 'none'}; with types: {shown(pairs - made)}.\n")
 
 
+def write_apart(apart):
+    rows = [(len(keys), ", ".join(sorted({k.split(":")[0].removeprefix("occ_") for k in keys})), why) for why, keys in apart.items() if why]
+    return table(("not counted", "functions", "why no model takes them"), sorted(rows, reverse=True))
+
+
 def write_branches(branches):
-    counted = reachable(branches.counts, branches.texts)
+    counted, apart = split_branches(branches.counts, branches.texts)
     taken = {k for k, n in counted.items() if n}
     text = (f"In batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512, with literals known and not): **{share(taken, counted)}**\n"
             f"were taken by {branches.models} models. A branch is counted by function, text of the line and place, over all models and element types: not taken\n"
-            "is what no model took anywhere. Every function of the emitted text that runs is counted, helpers too. Not counted are widths that the processor\n"
-            f"lacks, as they are not built, and {len(branches.counts) - len(counted)} branches never taken on lines that tell valid calls from refused ones\n"
-            "(`return OCC_E...`, `if (!status)`).\n"
-            "Functions with branches never taken, the first of their lines:\n\n")
+            "is what no model took anywhere, of the lines that the templates have. Every function of the emitted text that runs is counted, helpers too.\n"
+            f"Not counted are widths that the processor lacks, as they are not built, and {len(apart[''])} branches never taken on lines that tell valid calls\n"
+            "from refused ones (`return OCC_E...`, `if (!status)`); besides these, by `tests/answers/unreached.py`:\n\n")
+    text += write_apart(apart) + "\nFunctions with branches never taken, the first of their lines:\n\n"
     return text + table(("function", "taken", "branches", "lines"), [(k, a, n, first_words(t)) for k, a, n, t in missed_lines(counted, branches.texts)][:60])
 
 

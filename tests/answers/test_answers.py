@@ -1,5 +1,6 @@
 """The tally of random models and the judge's second oracle."""
 
+import glob
 import os
 import sys
 import tempfile
@@ -8,8 +9,10 @@ import unittest
 import numpy as np
 from onnx import helper, numpy_helper
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
 
+import answers_page  # noqa: E402
 import batch     # noqa: E402
 import fuzz_answers  # noqa: E402
 import judge     # noqa: E402
@@ -17,6 +20,7 @@ import kernel_cover  # noqa: E402
 import oracle    # noqa: E402
 import shrink    # noqa: E402
 import tuned     # noqa: E402
+import unreached  # noqa: E402
 import variants  # noqa: E402
 from tally import Tally  # noqa: E402
 
@@ -178,6 +182,25 @@ class Branches(unittest.TestCase):
             lines = kernel_cover.lines_of(folder)
         for text, there in (("if (occ_same_f32(x, (float)1))", True), ("if (occ_same_i64(x, (int64_t)1))", True), ("if (occ_same_f32(x, 0))", False)):
             self.assertEqual(kernel_cover.is_there(f"occ_f:{kernel_cover.identity(text, {})}:0", lines), there)
+
+
+class Unreached(unittest.TestCase):
+    """The table of branches that no model takes names lines of the templates, and counts what a model took."""
+
+    def test_every_row_names_a_line(self):
+        known = {}
+        for place in glob.glob(os.path.join(HERE, "..", "..", "codegen_templates", "c", "*")):
+            for found in filter(None, kernel_cover.functions(place)):
+                known.setdefault(found[0], []).append(found[2])
+        for _, rows in unreached.ROWS:
+            for name, part in rows:
+                self.assertTrue(any(part in text for text in known.get("occ_" + name, [])), f"{name}: {part}")
+
+    def test_what_is_taken_counts(self):
+        key = "occ_expr_start:1.1:"
+        counted, apart = answers_page.split_branches({key + "0": 3, key + "1": 0}, {key[:-1]: "return e ? *e : none;"})
+        self.assertEqual(list(counted), [key + "0"])
+        self.assertEqual([k for keys in apart.values() for k in keys], [key + "1"])
 
 
 class Tuned(unittest.TestCase):
