@@ -273,7 +273,7 @@ def write_apart(apart):
 def write_branches(branches):
     counted, apart = split_branches(branches.counts, branches.texts)
     taken = {k for k, n in counted.items() if n}
-    text = (f"In batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512, with literals known and not): **{share(taken, counted)}**\n"
+    text = (f"In batches built with --coverage (gcc -O0; scalar, SSE2, AVX2, AVX-512 where the processor has it; with literals known and not): **{share(taken, counted)}**\n"
             f"were taken by {branches.models} models. A branch is counted by function, text of the line and place, over all models and element types: not taken\n"
             "is what no model took anywhere, of the lines that the templates have. Every function of the emitted text that runs is counted, helpers too.\n"
             f"Not counted are widths that the processor lacks, as they are not built, and {len(apart[''])} branches never taken on lines that tell valid calls\n"
