@@ -1,8 +1,9 @@
 """Networks on a device, beside PyTorch on the same one: cuda.py --occamyc=PROGRAM --write=PAGE NETWORK[/BATCH]...
 
 Each network of models/export_classic.py is built with its seeded weights, exported with the batch, compiled by `occamyc --target=cuda
---io=device`, with --tf32 and without, and by nvcc; cuda_driver.c runs it. PyTorch runs the same module, inputs on the device on both sides: in
-eager mode, and captured in a CUDA graph; channels last, cuDNN's benchmark on, with and without TF32. All times are medians of whole runs,
+--io=device`, without rounded factors, with --tf32 and with --fp16, and by nvcc; cuda_driver.c runs it. PyTorch runs the same module, inputs on
+the device on both sides: in eager mode, and captured in a CUDA graph; channels last, cuDNN's benchmark on, without TF32, with it, and under
+autocast to float16, which keeps tensors between convolutions and products in half precision, too (ours stay float32). All times are medians of whole runs,
 each waited for. What differs from a run of PyTorch in double precision on the same device is told for both sides.
 
 --profile writes FOLDER/NETWORK-BATCH.csv: nanoseconds of each kernel of one run, by ncu. Needs PyTorch with a device, onnx, nvcc."""
@@ -32,6 +33,7 @@ import export_classic                                                # noqa: E40
 DEFAULT = ("resnet50/1", "resnet50/32", "mobilenet_v2/1", "mobilenet_v2/32", "vgg19/1", "squeezenet1_1/1", "densenet121/1",
            "efficientnet_b0/1", "bert_base/1", "yolov1/1", "srgan_x4/1", "ssd300_vgg16_heads/1")
 FIELD = re.compile(r"^    (?:const )?(\w+) \*(\w+); /\* ((?:\[\d+\])+)", re.M)
+FORMS = ("float32", "tf32", "fp16")
 BYTES = {"float": 4, "double": 8, "int64_t": 8, "int32_t": 4, "int8_t": 1, "uint8_t": 1}
 MIB = float(1 << 20)
 
@@ -40,11 +42,11 @@ HEAD = """# Networks on a device, beside PyTorch
 Written by `make bench-cuda` on {device}, with PyTorch {torch}, cuDNN {cudnn} and nvcc {nvcc}. Milliseconds of a run (median of {rounds}, each waited for), inputs
 and outputs on the device on both sides: *ours* is the program of `occamyc --target=cuda --io=device`, captured by its caller in a graph;
 *eager* and *graph* are PyTorch's ways to run, channels last, with cuDNN's benchmark. The ratio is ours to PyTorch's graph, the better of
-the two. *float32*: no factor is rounded; *tf32*: factors of 11 bits. Memory in MiB, weights, inputs and outputs included: what ours takes,
+the two. *float32*: no factor is rounded; *tf32*: factors of 11 bits; *fp16*: factors of half precision, PyTorch under autocast. Memory in MiB, weights, inputs and outputs included: what ours takes,
 and what PyTorch's allocator has in use at most and reserves in eager mode. Errors: ||y - y64|| / ||y64|| of the first output, y64 that of PyTorch in double precision.
 
-| network | batch | ours | eager | graph | ratio | ours tf32 | graph tf32 | ratio | MiB ours | in use | reserved | error ours | error PyTorch | ours tf32 | PyTorch tf32 |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+| network | batch | ours | eager | graph | ratio | ours tf32 | graph tf32 | ratio | ours fp16 | graph fp16 | ratio | MiB ours | in use | reserved | error ours | error PyTorch | ours tf32 | PyTorch tf32 | ours fp16 | PyTorch fp16 |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 """
 
 
@@ -146,14 +148,15 @@ def set_tf32(on):
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = on
 
 
-def run_torch(network, example, rounds, tf32):
+def run_torch(network, example, rounds, form):
     """Times, memory and the first output of the module on the device."""
-    set_tf32(tf32)
+    set_tf32(form == "tf32")
     torch.backends.cudnn.benchmark = True
     network = network.cuda().to(memory_format=torch.channels_last)
     inputs = [x.cuda().to(memory_format=torch.channels_last) if x.dim() == 4 else x.cuda() for x in example]
     found = {}
-    with torch.no_grad(), torch.device("cuda"):                      # for modules that make tensors of their own
+    half = torch.autocast("cuda", torch.float16, enabled=form == "fp16")   # weights are rounded once, by the first run
+    with torch.no_grad(), torch.device("cuda"), half:                # the device: for modules that make tensors of their own
         for _ in range(3):
             y = network(*inputs)
         torch.cuda.synchronize()
@@ -186,9 +189,8 @@ def error(y, wanted):
     return float(numpy.linalg.norm(y - wanted) / numpy.linalg.norm(wanted))
 
 
-def room_of(options, word, tf32=None):
-    folder = pathlib.Path(options.folder).resolve() / word.replace("/", "-")
-    return folder if tf32 is None else folder / ("tf32" if tf32 else "float32")
+def room_of(options, word, form=""):
+    return pathlib.Path(options.folder).resolve() / word.replace("/", "-") / form
 
 
 def prepare(options, word):
@@ -198,7 +200,7 @@ def prepare(options, word):
         model = room_of(options, word) / "model.onnx"
         model.parent.mkdir(parents=True, exist_ok=True)
         export(*module_of(name, int(batch)), model)
-        return [build(options, model, room_of(options, word, tf32), *(["--tf32"] if tf32 else [])) for tf32 in (False, True)][0]
+        return [build(options, model, room_of(options, word, form), *([f"--{form}"] if form != "float32" else [])) for form in FORMS][0]
     except Exception:
         return traceback.format_exc()
 
@@ -207,18 +209,20 @@ def network_row(options, word, memory):
     name, batch = word.split("/")
     network, example, _ = module_of(name, int(batch))
     ours, theirs, outputs = {}, {}, {}
-    for tf32 in (False, True):
-        ours[tf32], outputs[tf32] = run_ours(options, room_of(options, word, tf32), example)
+    for form in FORMS:
+        ours[form], outputs[form] = run_ours(options, room_of(options, word, form), example)
         if options.profile:
-            profile(options, room_of(options, word, tf32), f"{room_of(options, word)}{'-tf32' if tf32 else ''}.csv")
-    for tf32 in (False, True):
-        theirs[tf32] = run_torch(network, example, options.rounds, tf32)
+            profile(options, room_of(options, word, form), f"{room_of(options, word)}{'' if form == 'float32' else f'-{form}'}.csv")
+    for form in FORMS:
+        theirs[form] = run_torch(network, example, options.rounds, form)
     wanted = exact(network, example)
-    both = [(ours[t]["graph"], theirs[t]["graph"]) for t in (False, True)]
-    cells = [name, batch, f"{both[0][0]:.3f}", f"{theirs[False]['eager']:.3f}", f"{both[0][1]:.3f}", f"{both[0][0] / both[0][1]:.2f}",
-             f"{both[1][0]:.3f}", f"{both[1][1]:.3f}", f"{both[1][0] / both[1][1]:.2f}",
-             f"{memory / MIB:.1f}", f"{theirs[False]['in use'] / MIB:.1f}", f"{theirs[False]['reserved'] / MIB:.1f}",
-             *(f"{error(y, wanted):.1e}" for y in (outputs[False], theirs[False]["output"], outputs[True], theirs[True]["output"]))]
+    plain = theirs["float32"]
+    cells = [name, batch]
+    for form in FORMS:
+        times = ours[form]["graph"], *([plain["eager"]] if form == "float32" else []), theirs[form]["graph"]
+        cells += [*(f"{ms:.3f}" for ms in times), f"{times[0] / times[-1]:.2f}"]
+    cells += [f"{memory / MIB:.1f}", f"{plain['in use'] / MIB:.1f}", f"{plain['reserved'] / MIB:.1f}",
+              *(f"{error(y, wanted):.1e}" for form in FORMS for y in (outputs[form], theirs[form]["output"]))]
     return "| " + " | ".join(cells) + " |"
 
 
