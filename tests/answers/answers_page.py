@@ -212,7 +212,7 @@ class Branches:
 
     def add(self, state):
         """What a state counted; one of an older tool, which knew lines by their numbers, has nothing of use."""
-        taken = {k: n for k, n in state["seen"].get("taken", {}).items() if kernel_cover.is_there(k, self.lines)}
+        taken = {k: max(0, n) for k, n in state["seen"].get("taken", {}).items() if kernel_cover.is_there(k, self.lines)}
         seen.merge({"all": self.counts}, {"all": taken})
         self.texts.update(state.get("texts", {}) if taken else {})
         self.models += state["stats"].get("models", 0) if taken else 0

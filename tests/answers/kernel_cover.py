@@ -88,4 +88,4 @@ def note_lines(lines, places, counts, texts):
             texts[f"{place[0]}:{place[1]}"] = place[2] + consequence(places, line["line_number"] + 1)
         for branch, taken in enumerate(line["branches"]):
             key = f"{place[0]}:{place[1]}:{branch}"
-            counts[key] = counts.get(key, 0) + min(taken["count"], 1)
+            counts[key] = counts.get(key, 0) + (taken["count"] > 0)

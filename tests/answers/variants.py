@@ -25,14 +25,15 @@ ONCE = "-Dalways_inline=noinline -Wno-attributes"
 BUILDS = {f"gcc {STRICT} -O1 -march=x86-64-v3": 5, f"gcc {STRICT} -O1": 2, f"gcc {STRICT} -O2": 1,
           f"gcc {STRICT} -O1 -march=x86-64-v4": 2, f"gcc {STRICT} -O1 -DOCC_FORCE_SCALAR": 2, f"gcc {STRICT} -Os": 0.5,
           f"clang {STRICT} -O1": 1, f"clang {STRICT} -O1 -march=x86-64-v3": 1,
-          f"gcc {STRICT} -O0 --coverage {ONCE} -march=x86-64-v3": 1, f"gcc {STRICT} -O1 -DOCC_GUARD": 1.5,
+          f"gcc {STRICT} -O0 --coverage -fprofile-update=atomic {ONCE} -march=x86-64-v3": 1, f"gcc {STRICT} -O1 -DOCC_GUARD": 1.5,
           f"gcc {STRICT} -O0 -march=x86-64-v3": 2,
           f"gcc {STRICT} -O0 -fsanitize=address,undefined -fno-sanitize-recover=undefined -DOCC_GUARD": 0.5}
 LITERAL = "-D__builtin_constant_p(n)=1"           # of which kernels know nothing then: they are told that all arguments are literals
 # The same but for extents of images: kernels take them for known only while running.
 OPEN = "-D__builtin_constant_p(n)=(" + "&&".join(f'!__builtin_strstr(#n,"{word}")' for word in ("width", "dim[4]", "out[2]", "in[2]")) + ")"
 WIDTHS = ("", " -march=x86-64-v3", " -march=x86-64-v4", " -DOCC_FORCE_SCALAR")
-COUNTED = {f"gcc {STRICT} -O0 --coverage {ONCE}{isa}{literal}": 1 for isa in WIDTHS for literal in ("", " " + LITERAL, " " + OPEN)}
+# Threads run kernels at the same time: counters that lose an increment make others of the function wrong, even negative.
+COUNTED = {f"gcc {STRICT} -O0 --coverage -fprofile-update=atomic {ONCE}{isa}{literal}": 1 for isa in WIDTHS for literal in ("", " " + LITERAL, " " + OPEN)}
 # An eighth of the seconds that -O1 takes, and what occamyc decides shows as well: most models are built so. What a C compiler makes of kernels
 # that it inlines, the builds above ask.
 QUICK = [f"clang {STRICT} -O0 {ONCE}{literal}" for literal in ("", " " + LITERAL)]
