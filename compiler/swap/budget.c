@@ -101,8 +101,10 @@ typedef struct Fit {
     int64_t     guess; /* sum that is tried first: what layouts of about that size had room for */
     int64_t     peak;  /* of the last layout */
     int        *place, *best;
-    int64_t     best_peak; /* of the best layout, 0: none */
+    int64_t     best_peak; /* of the best layout */
     int64_t     best_sum;  /* sum for which its places were made */
+    double      best_time; /* nanoseconds of a run with its places; INFINITY: there is none */
+    double     *to;        /* [nblock] */
     bool       *core;
     int         left; /* layouts that may still be made */
 } Fit;
@@ -137,53 +139,91 @@ static bool delay_one(Fit *f)
     return true;
 }
 
-/* Finds places for a sum of bytes and lays them out. If that nearly fits, a few blocks are loaded later. Returns as
- * lay_out does. */
-static int fit_sum(Fit *f, int64_t sum)
+/* The layout becomes the best one if a run with its places takes less time. */
+static void take_faster(Fit *f, int64_t sum)
+{
+    PipelineTrace trace = {f->to, NULL, NULL};
+    double        time = pipeline_run(f->g->p, f->place, f->kept, &trace).time;
+
+    if (time >= f->best_time)
+        return;
+    memcpy(f->best, f->place, (size_t)f->g->p->nblock * sizeof *f->best);
+    f->best_time = time;
+    f->best_peak = f->peak;
+    f->best_sum = sum;
+}
+
+/* Finds places for a sum of bytes, with so many loads at a time (0: any number), and lays them out. If that nearly fits,
+ * a few blocks are loaded later. Returns as lay_out does. */
+static int fit_sum(Fit *f, int64_t sum, int ahead)
 {
     enum { DELAYS = 3 };
     int status;
 
-    places_earliest(f->g->places, f->kept, sum, f->place);
+    places_earliest(f->g->places, f->kept, sum, ahead, f->place);
     places_latest(f->g->places, f->kept, f->margin, f->place);
     status = lay_out(f);
     for (int i = 0; i < DELAYS && status == 1 && f->left > 0 && f->peak < f->arena + f->arena / 32; i++)
         status = delay_one(f) ? lay_out(f) : 2;
-    if (status == 0) {
-        memcpy(f->best, f->place, (size_t)f->g->p->nblock * sizeof *f->best);
-        f->best_peak = f->peak;
-        f->best_sum = sum;
-    }
+    if (status == 0)
+        take_faster(f, sum);
     return status == 2 ? 1 : status;
+}
+
+/* Where few bytes are free beside the largest tensors, blocks that wait long for their readers cut what is free into
+ * pieces. So fewer loads are begun at a time: the most with which the sum has a layout. Returns as lay_out does. */
+static int fit_fewer(Fit *f, int64_t sum)
+{
+    static const int ahead[] = {8, 4, 3, 2};
+    int              status = 1;
+
+    for (int i = 0; i < 4 && status == 1 && f->left > 0; i++)
+        status = fit_sum(f, sum, ahead[i]);
+    return status;
 }
 
 /* Finds the places of the largest sum whose layout fits. A sum that does not fit shrinks by as much as its layout was
  * too large, at least by 2 %. From a sum that fits, the search goes twice half the way back to the last sum that
- * failed, or to the largest sum. If no sum fits, each block is loaded right before its reader. Returns as lay_out does,
- * with the best layout where that is 0. */
-static int fit(Fit *f)
+ * failed, or to the largest sum. Returns as lay_out does; *failed: the least sum that did not fit, 0: none. */
+static int fit_largest(Fit *f, int64_t most, int64_t *failed)
 {
-    int64_t most = int_max(f->least, (int64_t)((double)f->arena / fmin(f->g->loss, 1)));
-    int64_t sum = int_max(f->least, int_min(f->guess, most)), failed = sum < most ? most : 0;
+    int64_t sum = int_max(f->least, int_min(f->guess, most));
     int     status = 1;
 
-    f->left = f->g->options.packs;
+    *failed = sum < most ? most : 0;
     while (status == 1 && f->left > 0) {
-        status = fit_sum(f, sum);
+        status = fit_sum(f, sum, 0);
         if (status != 1 || sum == f->least)
             break;
-        failed = sum;
+        *failed = sum;
         sum = (int64_t)((double)sum * fmin(0.98, (double)f->arena / (double)f->peak));
         sum = int_max(sum, f->least);
     }
-    for (int i = 0; i < 2 && status == 0 && failed - f->best_sum > failed / 50 && f->left > 0; i++) {
-        sum = f->best_sum + (failed - f->best_sum) / 2;
-        status = fit_sum(f, sum);
-        failed = status == 1 ? sum : failed;
+    for (int i = 0; i < 2 && status == 0 && *failed - f->best_sum > *failed / 50 && f->left > 0; i++) {
+        sum = f->best_sum + (*failed - f->best_sum) / 2;
+        status = fit_sum(f, sum, 0);
+        *failed = status == 1 ? sum : *failed;
         status = status == 1 ? 0 : status;
     }
-    if (status != 1)
-        return status;
+    return status;
+}
+
+/* Finds places that can be laid out in the arena: those of the largest sum that has a layout, or those of more bytes
+ * and fewer loads at a time where they take less time; each load right before its reader where nothing else fits.
+ * Returns as lay_out does, with the best layout where that is 0. */
+static int fit(Fit *f)
+{
+    int64_t most = int_max(f->least, (int64_t)((double)f->arena / fmin(f->g->loss, 1))), failed;
+    int     status;
+
+    f->left = f->g->options.packs;
+    status = fit_largest(f, most, &failed);
+    if (status >= 0 && (status == 1 || failed) && fit_fewer(f, most) < 0)
+        return -1;
+    if (status == 1 && f->best_time == INFINITY && fit_fewer(f, f->least) < 0)
+        return -1;
+    if (status < 0 || f->best_time < INFINITY)
+        return status < 0 ? status : 0;
     place_at_readers(f->g->p, f->best);
     memcpy(f->place, f->best, (size_t)f->g->p->nblock * sizeof *f->best);
     f->best_sum = f->least;
@@ -195,12 +235,18 @@ static int fit(Fit *f)
 /* loss: bytes of layouts of about that size over their sums. */
 static Fit fit_new(Budget *g, const bool *kept, int64_t arena, double loss, double margin)
 {
-    Fit f = {.g = g, .kept = kept, .arena = arena, .margin = margin, .guess = (int64_t)((double)arena / loss)};
+    Fit f = {.g = g,
+             .kept = kept,
+             .arena = arena,
+             .margin = margin,
+             .guess = (int64_t)((double)arena / loss),
+             .best_time = INFINITY};
 
     f.least = pipeline_peak(g->p, NULL, kept, g->arena).bytes;
     f.place = arena_array(g->arena, int, g->p->nblock + 1);
     f.best = arena_array(g->arena, int, g->p->nblock + 1);
     f.core = arena_array(g->arena, bool, g->p->nblock + 1);
+    f.to = arena_array(g->arena, double, g->p->nblock + 1);
     return f;
 }
 
@@ -344,6 +390,20 @@ static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
     return status < 0 ? -1 : 0;
 }
 
+/* Places made for all bytes, with no block kept but those that then fit beside. 0 or -1. */
+static int try_whole(Budget *g, int64_t bytes, BudgetPlan *plan)
+{
+    Fit         f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), bytes, g->loss, g->options.margin);
+    LayoutLevel level = {0};
+
+    if (fit(&f) < 0)
+        return -1;
+    level = (LayoutLevel){f.best_peak, f.best, g->loss};
+    if (f.best_peak <= bytes)
+        try_layout(g, &level, NULL, keeper_rank(g->keeper, level_of(g, f.best_peak)), bytes, plan);
+    return 0;
+}
+
 int budget_plan(Budget *g, int64_t bytes, BudgetPlan *plan)
 {
     BudgetPlan best = plan_new(g);
@@ -353,7 +413,7 @@ int budget_plan(Budget *g, int64_t bytes, BudgetPlan *plan)
     if (make_levels(g, bytes) < 0)
         return -1;
     try_levels(g, bytes, NULL, &best);
-    if (try_search(g, bytes, &best) < 0)
+    if (try_search(g, bytes, &best) < 0 || try_whole(g, bytes, &best) < 0)
         return -1;
     try_all(g, bytes, &best);
     best.at.bytes = bytes;

@@ -52,7 +52,7 @@ static void ask(Keeper *k, int b, double time, int64_t arena)
     double with;
 
     k->kept[b] = true;
-    with = places_earliest(k->places, k->kept, arena, NULL);
+    with = places_earliest(k->places, k->kept, arena, 0, NULL);
     k->kept[b] = false;
     k->gain[b] = with < less(time) ? (time - with) / (double)k->p->block[b].bytes : 0;
     k->fresh[b] = true;
@@ -78,7 +78,7 @@ static void rank_level(Keeper *k, RankLevel *level)
     for (int b = 0; b < n; b++)
         k->gain[b] = INFINITY;
     for (int i = 0; i < n; i++) {
-        double time = gains ? places_earliest(k->places, k->kept, level->arena, NULL) : 0;
+        double time = gains ? places_earliest(k->places, k->kept, level->arena, 0, NULL) : 0;
         int    b = leader(k);
 
         memset(k->fresh, 0, (size_t)n * sizeof *k->fresh);
@@ -99,11 +99,11 @@ static void make_levels(Keeper *k)
     static const double factor[MOST_LEVELS] = {1, 1.1, 1.25, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256};
     int64_t             least = pipeline_peak(k->p, NULL, NULL, k->arena).bytes;
     int64_t             most = least + pipeline_block_bytes(k->p);
-    double              best = places_earliest(k->places, NULL, most, NULL), time = INFINITY;
+    double              best = places_earliest(k->places, NULL, most, 0, NULL), time = INFINITY;
 
     for (int i = 0; i < MOST_LEVELS && time > best; i++) {
         k->level[i].arena = i < MOST_LEVELS - 1 ? (int64_t)((double)least * factor[i]) : most;
-        time = places_earliest(k->places, NULL, k->level[i].arena, NULL);
+        time = places_earliest(k->places, NULL, k->level[i].arena, 0, NULL);
         k->levels++;
     }
 }
@@ -161,7 +161,7 @@ static double time_of(const KeepTrial *t)
 {
     double arena = floor((double)(t->budget - t->bytes) / t->loss + 1e-6);
 
-    return arena < 0 ? INFINITY : places_earliest(t->k->places, t->k->kept, (int64_t)arena, NULL);
+    return arena < 0 ? INFINITY : places_earliest(t->k->places, t->k->kept, (int64_t)arena, 0, NULL);
 }
 
 /* Tries the set; where it is the best so far, it becomes that. */

@@ -105,11 +105,17 @@ static double run(Places *w)
     return now;
 }
 
-double places_earliest(Places *w, const bool *kept, int64_t arena, int *place)
+/* Loads in flight that either count allows, at most; 0: any. */
+static int fewer(int a, int b)
 {
-    int most = list_blocks(w, kept);
+    return a == 0 || (b != 0 && b < a) ? b : a;
+}
 
-    if (!find_begun(w, arena, w->p->ahead == 0 ? w->count : most > w->p->ahead ? most : w->p->ahead))
+double places_earliest(Places *w, const bool *kept, int64_t arena, int ahead, int *place)
+{
+    int most = list_blocks(w, kept), limit = fewer(w->p->ahead, ahead);
+
+    if (!find_begun(w, arena, limit == 0 ? w->count : most > limit ? most : limit))
         return INFINITY;
     if (place) {
         for (int b = 0; b < w->p->nblock; b++)

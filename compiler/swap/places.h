@@ -14,9 +14,11 @@ Places *places_new(Arena *arena, const Pipeline *pipeline);
  * begun and not been read are the next few, and how many may be is the same whatever comes before. Since loads that
  * begin earlier never end later, no places in `arena` bytes give a run of less time with these blocks kept.
  *
+ * ahead: loads begun and not yet waited for, at most, as in Pipeline; the fewer of both counts.
+ *
  * Returns the nanoseconds of the run, INFINITY where blocks and buffers do not fit. place: [nblock], of kept blocks the
  * first reader; NULL: only the time is wanted. */
-double places_earliest(Places *places, const bool *kept, int64_t arena, int *place);
+double places_earliest(Places *places, const bool *kept, int64_t arena, int ahead, int *place);
 
 /* Moves places of a run (those above, or later ones) as late as they may be without that any step begins later, but for
  * `margin` of each load's time by which it begins before it must. INFINITY: not moved. */

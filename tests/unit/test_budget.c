@@ -258,6 +258,40 @@ static void a_layout_that_fails_ends_the_search(void **unused)
     assert_int_equal(budget_plan(g, 2000, &plan), -1);
 }
 
+/* A layout that needs much more as soon as a block waits for its reader for longer than a step. */
+static int cut_by_waiting(void *context, const int *place, const bool *kept, int64_t bytes, int64_t *peak, bool *core)
+{
+    const Pipeline *p = context;
+    bool            waits = false;
+
+    (void)bytes;
+    (void)core;
+    for (int b = 0; b < p->nblock; b++)
+        waits |= !kept[b] && place[b] < p->block[b].first - 1;
+    *peak = pipeline_peak(p, place, kept, arena).bytes + (waits ? 400 : 0);
+    return 0;
+}
+
+static void fewer_loads_at_a_time_beat_loads_at_their_readers(void **unused)
+{
+    enum { STEPS = 8 };
+    double        time[STEPS];
+    int64_t       live[STEPS];
+    PipelineBlock block[STEPS];
+    Pipeline      p = {time, live, block, STEPS, STEPS, 5, 0, 0};
+    BudgetPack    pack = {cut_by_waiting, &p};
+    BudgetPlan    plan;
+
+    (void)unused;
+    for (int s = 0; s < STEPS; s++) {
+        time[s] = 10;
+        live[s] = s / 2 % 2 ? 20 : 100; /* where there is room, loads would begin early */
+        block[s] = (PipelineBlock){50, s, s, 10};
+    }
+    assert_int_equal(budget_plan(budget_open(arena, &p, &pack, &usual), 200, &plan), 0);
+    assert_true(plan.at.time == 90 && plan.run.ahead == 2); /* at their readers 20 a step */
+}
+
 /* ------------------------------------------------------------------------------------------------------------ large */
 
 /* ResNet-152 with its convolutions cut into slices of at most 1 MB: 56 x 56 to 7 x 7 pixels, 64 to 512 channels inside
@@ -413,6 +447,7 @@ int main(void)
         cmocka_unit_test(what_cannot_fit_is_said),
         cmocka_unit_test(without_blocks_there_is_nothing_to_choose),
         cmocka_unit_test(a_layout_that_fails_ends_the_search),
+        cmocka_unit_test(fewer_loads_at_a_time_beat_loads_at_their_readers),
         cmocka_unit_test(large_plans_take_no_time),
     };
 

@@ -45,7 +45,7 @@ static void the_earliest_places_are_the_best(void **unused)
             kept[b] = !upto(4);
         bytes = pipeline_peak(&x.p, NULL, kept, arena).bytes - 1 + upto(60);
         places = places_new(arena, &x.p);
-        time = places_earliest(places, kept, bytes, place);
+        time = places_earliest(places, kept, bytes, 0, place);
         assert_true(time == best_places(&x, kept, bytes));
         if (time < INFINITY) {
             PipelineTrace trace = {to, NULL, NULL};
@@ -78,7 +78,7 @@ static void the_latest_places_delay_no_step(void **unused)
         for (int b = 0; b < x.p.nblock; b++)
             kept[b] = !upto(4);
         places = places_new(arena, &x.p);
-        places_earliest(places, kept, pipeline_peak(&x.p, NULL, kept, arena).bytes + upto(60), early);
+        places_earliest(places, kept, pipeline_peak(&x.p, NULL, kept, arena).bytes + upto(60), 0, early);
         memcpy(late, early, sizeof late);
         places_latest(places, kept, upto(1) ? 0.25 : 0, late);
         pipeline_run(&x.p, early, kept, &was);
