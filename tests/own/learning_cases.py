@@ -173,6 +173,13 @@ LEARNING = [
     # The top class is the one with the highest score; ONNX Runtime takes the second of two as soon as its score is positive.
     classifier("tree_classifier_of_two", "TreeEnsembleClassifier", 2, oracle="reference",
                **trees("class", TWO, classlabels_int64s=[7, 8])),
+    # A class without votes in a row has the score 0, more than a vote below it.
+    single("tree_classifier_of_two_below_zero", "TreeEnsembleClassifier", {"x": (TensorProto.FLOAT, [3, 1])},
+           {"label": (TensorProto.INT64, [3]), "scores": (TensorProto.FLOAT, [3, 2])}, [dict(x=np.float32([[-1], [1], [3]]))], oracle="reference",
+           class_ids=[0, 1, 0], class_nodeids=[1, 3, 4], class_treeids=[0, 0, 0], class_weights=[0.5, -0.25, -0.5],
+           classlabels_int64s=[7, 3], nodes_falsenodeids=[2, 0, 4, 0, 0], nodes_featureids=[0] * 5,
+           nodes_modes=["BRANCH_LEQ", "LEAF", "BRANCH_LEQ", "LEAF", "LEAF"], nodes_nodeids=[0, 1, 2, 3, 4], nodes_treeids=[0] * 5,
+           nodes_truenodeids=[1, 0, 3, 0, 0], nodes_values=[0.0, 0.0, 2.0, 0.0, 0.0], post_transform="NONE"),
     *[classifier(f"tree_classifier_one_sided_{t}", "TreeEnsembleClassifier", 2,
                  **trees("class", votes_for(t, ONE), classlabels_int64s=[5, 6])) for t in (0, 1)],
     *[classifier(f"tree_classifier_signed_{t}_{p.lower()}", "TreeEnsembleClassifier", 2,

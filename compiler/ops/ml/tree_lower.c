@@ -167,7 +167,7 @@ int lower_tree_classifier(Lower *lower, const Node *node)
     decides = y;
     if (side == 1 && last_column(lower, node, y, targets, &decides) < 0)
         return -1;
-    if (side >= 0 || base) /* with base values every class has a score, whether a leaf votes for it or not */
+    if (side >= 0 || base || classes == 2) /* else a class that no leaf of the row votes for has no score */
         seen = operand_absent(DTYPE_U8);
     if (scores_label(lower, node, decides, seen, side >= 0 ? 1 : targets, "classlabels_strings", "classlabels_int64s",
                      limit) < 0)
