@@ -153,8 +153,8 @@ static void take_faster(Fit *f, int64_t sum)
     f->best_sum = sum;
 }
 
-/* Finds places for a sum of bytes, with so many loads at a time (0: any number), and lays them out. If that nearly fits,
- * a few blocks are loaded later. Returns as lay_out does. */
+/* Finds places for a sum of bytes, with so many loads at a time (0: any number), and lays them out. If that nearly
+ * fits, a few blocks are loaded later. Returns as lay_out does. */
 static int fit_sum(Fit *f, int64_t sum, int ahead)
 {
     enum { DELAYS = 3 };

@@ -199,7 +199,14 @@ def cropped():
     return nets.network(nodes, (1, 3, 72, 72), constants, result=(1, 16, 1, 1)), 72 * 72 * 16 * 4 + 16384
 
 
-MODELS = {"cascade": cascade, "quantised": quantised, "halves": halves, "below_zero": below_zero, "cropped": cropped, "mobile": mobile, "dense": dense,
+def columns():
+    """Sums along an axis to which a column is joined: their order must not depend on whether the members are computed in their place."""
+    nodes = [("Tanh", ["x"], "t", {}), ("ReduceMax", ["x"], "m", {"axes": [3]}), ("Concat", ["t", "m"], "j", {"axis": 3}),
+             ("Softmax", ["j"], "s", {"axis": 3}), ("Sigmoid", ["j"], "g", {}), ("Softmax", ["g"], "h", {"axis": 3}), ("Add", ["s", "h"], "y", {})]
+    return nets.network(nodes, (1, 160, 1, 300), {}), 3 * 160 * 301 * 4
+
+
+MODELS = {"columns": columns, "cascade": cascade, "quantised": quantised, "halves": halves, "below_zero": below_zero, "cropped": cropped, "mobile": mobile, "dense": dense,
           "strips": strips, "shown": shown, "residual": residual, "tiles": tiles, "enlarged": enlarged, "normalised": normalised}
 
 

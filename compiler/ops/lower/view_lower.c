@@ -143,7 +143,7 @@ int lower_concat(Lower *lower, const Node *node)
     for (int i = 0; i < node->nin; i++) {
         if (lower_input(lower, node, i, &x) < 0)
             return -1;
-        if (x.rank >= 3 && extent_is_const(x.stride[1]) && x.stride[1].max == 1 && x.dim[1].max > 1)
+        if (lower_layout_of(&x) == LAYOUT_CHANNELS_LAST)
             layout = LAYOUT_CHANNELS_LAST;
     }
     if (!lower->no_elision && node->in[0]->type.dtype != DTYPE_TEXT && lie_adjacent(lower, node, axis, &whole))
