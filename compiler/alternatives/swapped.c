@@ -242,24 +242,24 @@ static void set_limit(Arena *arena, Slices *slices, const Node *node, int64_t li
 }
 
 /* How slices are changed; the next way is tried where the one before has failed. */
-typedef enum Recut { HALVE_AT_PEAK, WHOLE_AT_PEAK, HALVE_NEAR_PEAK, RECUTS } Recut;
+typedef enum Recut { HALVE_AT_PEAK, WHOLE_AT_PEAK, HALVE_NEAR_PEAK, WHOLE_NEAR_PEAK, RECUTS } Recut;
 
-/* Marks the blocks without which the plan would be smaller: the blocks of its core, or else those of the fullest
- * steps. */
+/* Marks the blocks without which the plan would be smaller: the blocks of its core, or else those of the fullest steps,
+ * or of those nearly as full as well: where several are equally full, changes to one of them alone gain nothing. */
 static bool *blocks_at_peak(const Alternative *a, Recut how)
 {
     enum { NEARLY = 16 }; /* a sixteenth less is nearly as full */
     const Program *p = a->program;
-    bool          *at_peak = arena_array(p->arena, bool, p->nbuffer + 1), found = false;
+    bool          *at_peak = arena_array(p->arena, bool, p->nbuffer + 1), found = false, near = how >= HALVE_NEAR_PEAK;
     int64_t       *in_use = program_in_use(p, &a->plan), least = 0;
 
     for (int s = 0; s < p->nstep; s++)
         least = int_max(least, in_use[s]);
-    least -= how == HALVE_NEAR_PEAK ? least / NEARLY : 0;
+    least -= near ? least / NEARLY : 0;
     for (int b = 0; b < p->nbuffer; b++)
         if (p->buffer[b].kind == BUFFER_BLOCK && a->plan.core[b])
             found = at_peak[b] = true;
-    for (int b = 0; b < p->nbuffer && !(found && how != HALVE_NEAR_PEAK); b++)
+    for (int b = 0; b < p->nbuffer && !(found && !near); b++)
         for (int s = 0; s < p->nstep && !at_peak[b]; s++)
             at_peak[b] = p->buffer[b].kind == BUFFER_BLOCK && p->buffer[b].kept < 0 && in_use[s] >= least &&
                          buffer_live_bytes(&p->buffer[b], s) > 0;
@@ -272,7 +272,7 @@ static bool cut_at_peak(const Lowering *lowering, const Alternative *a, Recut ho
 {
     enum { SMALLEST = 2048 };
     const Program *p = a->program;
-    bool          *at_peak = blocks_at_peak(a, how), whole = how == WHOLE_AT_PEAK, changed = false;
+    bool *at_peak = blocks_at_peak(a, how), whole = how == WHOLE_AT_PEAK || how == WHOLE_NEAR_PEAK, changed = false;
 
     for (int s = 0; s < p->nstep; s++)
         for (int k = 0; k < p->step[s].noperand; k++) {
@@ -291,14 +291,15 @@ static bool cut_at_peak(const Lowering *lowering, const Alternative *a, Recut ho
     return changed;
 }
 
-/* If nothing fits, offers slices of half the size at the peak; after a failure, leaves their steps whole. Stops after
- * two failures. */
+/* If nothing fits, offers other slices. A way that changes none counts as one that failed. */
 static bool offer_slices(Trials *s, int round, Form *form)
 {
     enum { ROUNDS = 12 };
 
-    return round < ROUNDS && s->failures < RECUTS && s->best.ram > s->budget &&
-           cut_at_peak(s->lowering, &s->best, (Recut)s->failures, &form->slices);
+    for (; s->failures < RECUTS && round < ROUNDS && s->best.ram > s->budget; s->failures++)
+        if (cut_at_peak(s->lowering, &s->best, (Recut)s->failures, &form->slices))
+            return true;
+    return false;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- entry */

@@ -1,5 +1,5 @@
 """Networks whose weights are slices of every kind: make_networks.py FOLDER. In small budgets groups of channels come one by one, and of
-panels of 32 output channels a part at a time; channels that are no multiple of 4 are at the end of some."""
+panels of 32 output channels a part at a time; channels that are no multiple of 4 are at the end of some. And sums that slices keep apart."""
 
 import pathlib
 import sys
@@ -50,6 +50,17 @@ def floats(path):
     b.save(path, ("x", [1, 64, 6, 6]), (y, [1, 50]))
 
 
+def bottlenecks(path):
+    """Three sums that are made in place of one of their terms, if the convolution in front of each is one step: all three are equally full."""
+    b = Builder(TensorProto.FLOAT)
+    y = b.node("Relu", [conv(b, "x", 3, 64, 1)])
+    for _ in range(3):
+        t = b.node("Relu", [conv(b, y, 64, 16, 1)])
+        t = b.node("Relu", [conv(b, t, 16, 16, 3)])
+        y = b.node("Relu", [b.node("Add", [conv(b, t, 16, 64, 1), y])])
+    b.save(path, ("x", [1, 3, 24, 24]), (b.node("GlobalAveragePool", [y]), [1, 64, 1, 1]))
+
+
 def conv_bytes(b, x, inputs, outputs, kernel, groups=1):
     shape = (outputs, inputs // groups, kernel, kernel)
     depth = int(np.prod(shape[1:]))
@@ -74,6 +85,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     floats(folder / "channels.onnx")
     integers(folder / "channels_int8.onnx")
+    bottlenecks(folder / "bottlenecks.onnx")
 
 
 if __name__ == "__main__":
