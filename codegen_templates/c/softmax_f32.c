@@ -62,6 +62,27 @@ OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t a
 }
 #endif
 
+/* Softmax of `count` neighbouring rows. The counts of all but the last ones are literals. */
+OCC_HOT void occ_softmax_neighbours(float *y, const float *x, int64_t count, int64_t axis, int64_t sx, int64_t sy,
+                                    int64_t kind)
+{
+    int64_t c = 0;
+
+#if OCC_W > 1
+    if (axis >= 8 && axis <= OCC_SOFTMAX_AXIS) {
+        for (; c + OCC_SOFTMAX_LINE <= count; c += OCC_SOFTMAX_LINE)
+            occ_softmax_gathered(y + c, x + c, OCC_SOFTMAX_LINE, axis, sx, sy, kind);
+        if (c < count)
+            occ_softmax_gathered(y + c, x + c, count - c, axis, sx, sy, kind);
+        return;
+    }
+#endif
+    for (; c + OCC_W <= count; c += OCC_W)
+        occ_softmax_lanes(y + c, x + c, OCC_W, axis, sx, sy, kind);
+    if (c < count)
+        occ_softmax_lanes(y + c, x + c, (int)(count - c), axis, sx, sy, kind);
+}
+
 /* Returns the sum of e^(x - top) over a row, and stores the terms in y for kind OCC_SOFTMAX. Four vectors at a time
  * hide latency. */
 OCC_HOT float occ_softmax_weights(float *y, const float *x, int64_t axis, occ_vf top, int64_t kind)
@@ -115,32 +136,23 @@ OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t 
                                 int64_t krank, const occ_extent *kdim, const occ_extent *ky, const occ_extent *kx)
 {
     const int64_t last = krank - 1, row = sx == 1 && sy == 1 && kind != OCC_SOFTMAX_HARD;
-    const int64_t lanes = !row && kx[last] == 1 && ky[last] == 1 ? OCC_W : 1;
-#if OCC_W > 1
-    const int64_t gathered = lanes > 1 && axis >= 8 && axis <= OCC_SOFTMAX_AXIS,
-                  step = gathered ? OCC_SOFTMAX_LINE : lanes;
-#else
-    const int64_t step = lanes;
-#endif
-    occ_walk to = {last, {0}, 0}, from = {last, {0}, 0};
-    int64_t  places = axis * occ_count(krank, kdim);
+    const int64_t places = axis * occ_count(krank, kdim);
+    occ_walk      to = {last, {0}, 0}, from = {last, {0}, 0};
 
     if (!places)
         return;
     do {
-        for (int64_t c = 0; c < kdim[last]; c += step) {
-            float       *yc = y + to.offset + c * ky[last];
-            const float *xc = x + from.offset + c * kx[last];
+        float       *y0 = y + to.offset;
+        const float *x0 = x + from.offset;
 
-            if (row)
-                occ_softmax_row(yc, xc, axis, kind);
-#if OCC_W > 1
-            else if (gathered)
-                occ_softmax_gathered(yc, xc, occ_min(step, kdim[last] - c), axis, sx, sy, kind);
-#endif
-            else
-                occ_softmax_lanes(yc, xc, (int)occ_min(step, kdim[last] - c), axis, sx, sy, kind);
-        }
+        if (!row && kx[last] == 1 && ky[last] == 1)
+            occ_softmax_neighbours(y0, x0, kdim[last], axis, sx, sy, kind);
+        else
+            for (int64_t c = 0; c < kdim[last]; c++)
+                if (row)
+                    occ_softmax_row(y0 + c * ky[last], x0 + c * kx[last], axis, kind);
+                else
+                    occ_softmax_lanes(y0 + c * ky[last], x0 + c * kx[last], 1, axis, sx, sy, kind);
     } while (occ_walk_both(&to, ky, &from, kx, kdim));
 }
 
