@@ -217,13 +217,14 @@ static int fit(Fit *f)
     int     status;
 
     f->left = f->g->options.packs;
-    status = fit_largest(f, most, &failed);
-    if (status >= 0 && (status == 1 || failed) && fit_fewer(f, most) < 0)
+    if (fit_largest(f, most, &failed) < 0)
         return -1;
-    if (status == 1 && f->best_time == INFINITY && fit_fewer(f, f->least) < 0)
+    if ((f->best_time == INFINITY || failed) && fit_fewer(f, most) < 0)
         return -1;
-    if (status < 0 || f->best_time < INFINITY)
-        return status < 0 ? status : 0;
+    if (f->best_time == INFINITY && fit_fewer(f, f->least) < 0)
+        return -1;
+    if (f->best_time < INFINITY)
+        return 0;
     place_at_readers(f->g->p, f->best);
     memcpy(f->place, f->best, (size_t)f->g->p->nblock * sizeof *f->best);
     f->best_sum = f->least;
