@@ -170,8 +170,8 @@ static int fit_sum(Fit *f, int64_t sum, int ahead)
     return status == 2 ? 1 : status;
 }
 
-/* Where few bytes are free beside the largest tensors, blocks that wait long for their readers cut what is free into
- * pieces. So fewer loads are begun at a time: the most with which the sum has a layout. Returns as lay_out does. */
+/* Blocks that wait long for their readers cut the free bytes beside the largest tensors into pieces. So fewer loads are
+ * begun at a time: the most with which the sum has a layout. Returns as lay_out does. */
 static int fit_fewer(Fit *f, int64_t sum)
 {
     static const int ahead[] = {8, 4, 3, 2};
@@ -360,6 +360,17 @@ static int level_of(const Budget *g, int64_t arena)
     return i;
 }
 
+/* Tries places made for the arena and the kept blocks of `f`. 0 or -1. */
+static int try_fit(Fit *f, double loss, int64_t bytes, BudgetPlan *plan)
+{
+    int         status = fit(f);
+    LayoutLevel level = {f->best_peak, f->best, loss};
+
+    if (status == 0)
+        try_layout(f->g, &level, f->kept, keeper_rank(f->g->keeper, level_of(f->g, f->best_peak)), bytes, plan);
+    return status < 0 ? -1 : 0;
+}
+
 /* The set that is best where sums of bytes decide, with places made for it: *plan becomes that where it takes less
  * time. 0 or -1. */
 static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
@@ -367,7 +378,6 @@ static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
     Keep   keep = keep_none(g->arena, g->p);
     double loss = g->loss;
     Fit    f;
-    int    status;
 
     for (int i = 0; i < 3; i++) {
         double next;
@@ -382,27 +392,15 @@ static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
         return 0;
     try_levels(g, bytes, keep.kept, plan);
     f = fit_new(g, keep.kept, bytes - keep.bytes, loss, g->options.margin);
-    status = fit(&f);
-    if (status == 0) {
-        LayoutLevel level = {f.best_peak, f.best, loss};
-
-        try_layout(g, &level, keep.kept, keeper_rank(g->keeper, level_of(g, f.best_peak)), bytes, plan);
-    }
-    return status < 0 ? -1 : 0;
+    return try_fit(&f, loss, bytes, plan);
 }
 
 /* Places made for all bytes, with no block kept but those that then fit beside. 0 or -1. */
 static int try_whole(Budget *g, int64_t bytes, BudgetPlan *plan)
 {
-    Fit         f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), bytes, g->loss, g->options.margin);
-    LayoutLevel level = {0};
+    Fit f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), bytes, g->loss, g->options.margin);
 
-    if (fit(&f) < 0)
-        return -1;
-    level = (LayoutLevel){f.best_peak, f.best, g->loss};
-    if (f.best_peak <= bytes)
-        try_layout(g, &level, NULL, keeper_rank(g->keeper, level_of(g, f.best_peak)), bytes, plan);
-    return 0;
+    return try_fit(&f, g->loss, bytes, plan);
 }
 
 int budget_plan(Budget *g, int64_t bytes, BudgetPlan *plan)
