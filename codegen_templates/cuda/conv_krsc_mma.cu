@@ -1,4 +1,5 @@
-/* conv_krsc_mma.cu - conv_krsc_f32 on tensor cores: factors are rounded, sums are float32. The same tiles, and the same slices of terms, whose factors come while others are used. Any grid gives the same bits. Knows nothing of
+/* conv_krsc_mma.cu - conv_krsc_f32 on tensor cores: factors are rounded, sums are float32. Tiles, and slices of terms,
+ * are those of conv_krsc_f32.cu; factors come while others are used. Any grid gives the same bits. Knows nothing of
  * ONNX's padding modes. */
 #include "conv_krsc_f32.cu"
 #include "occ_slices_mma.h"

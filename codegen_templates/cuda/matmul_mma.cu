@@ -1,4 +1,5 @@
-/* matmul_mma.cu - matmul_f32 on tensor cores: factors are rounded, sums are float32; tiles of 64 x 64, whose factors come while others are used. Any grid gives the same bits. Knows nothing of where the factors come from. */
+/* matmul_mma.cu - matmul_f32 on tensor cores: factors are rounded, sums are float32; tiles of 64 x 64, whose factors
+ * come while others are used. Any grid gives the same bits. Knows nothing of where the factors come from. */
 #include "matmul_f32.cu"
 #include "occ_mma.h"
 

@@ -107,8 +107,10 @@ OCC_HOT void occ_mma(float *d, const uint32_t *a, const uint32_t *b, int kind, i
         occ_mma_fp16(d, a, b, terms);
 }
 
-/* What a warp adds at once: `terms`, 8 or, of half precision, 16, of `down` times 16 rows and `across` times 8 columns,
- * at most OCC_MMA_ACROSS. All are literals. pitch: floats between rows, and between columns, in shared memory */
+/* The extents of a step, in which a warp adds some terms of all its sums; all are literals.
+ *   terms   8; of half precision 16, too
+ *   down    rows / 16;  across  columns / 8, at most OCC_MMA_ACROSS
+ *   pitch   floats between rows, and between columns, in shared memory */
 typedef struct occ_mma_shape {
     int kind, terms, pitch, down, across;
 } occ_mma_shape;

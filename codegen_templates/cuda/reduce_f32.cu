@@ -49,8 +49,8 @@ OCC_HOT int occ_reduce_by_blocks(int64_t krank, const occ_extent *kdim, const oc
     return occ_count(rrank, rdim) >= OCC_REDUCE_MANY && !occ_reduce_side_by_side(krank, kdim, kx, rrank, rstride);
 }
 
-/* A block takes OCC_REDUCE_SIDE neighbouring results: line l of OCC_REDUCE_LINES joins terms l, l + OCC_REDUCE_LINES, ...
- * of each, then lines are joined in pairs. lane: shared, a float for each line and result; arguments as of
+/* A block takes OCC_REDUCE_SIDE neighbouring results: line l of OCC_REDUCE_LINES joins terms l, l + OCC_REDUCE_LINES
+ * and so on of each, then lines are joined in pairs. lane: shared, a float for each line and result; arguments as of
  * occ_reduce_f32 */
 #define OCC_REDUCE_SIDE 8
 #define OCC_REDUCE_LINES 128

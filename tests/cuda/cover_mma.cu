@@ -8,8 +8,8 @@
 
 /* name, kind of factors, batch, inputs, outputs, width, kernel */
 #define CONV(name, kind, batch, in, out, width, k) \
-    extern "C" OCC_KERNEL_IN_PAIRS void step_##name##_##kind(float *y, const float *x, const float *w, const float *bias, \
-                                                             const float *r) \
+    extern "C" OCC_KERNEL_IN_PAIRS void step_##name##_##kind(float *y, const float *x, const float *w, \
+                                                             const float *bias, const float *r) \
     { \
         static const occ_image  x_at = {{batch, in, 1, width, width}, {width * width * in, 1, 0, width * in, in}}; \
         static const occ_image  y_at = {{batch, out, 1, width, width}, {width * width * out, 1, 0, width * out, out}}; \
@@ -24,7 +24,8 @@
     CONV(stem, kind, 1, 3, 64, 112, 7) \
     CONV(conv_3x3, kind, 1, 64, 64, 56, 3) \
     CONV(conv_big, kind, 8, 128, 128, 56, 3) \
-    extern "C" OCC_KERNEL_IN_PAIRS void step_conv_batch_##kind(float *y, const float *x, const float *w, int64_t batch) \
+    extern "C" OCC_KERNEL_IN_PAIRS void step_conv_batch_##kind(float *y, const float *x, const float *w, \
+                                                               int64_t batch) \
     { \
         const occ_image         x_at = {{batch, 256, 1, 14, 14}, {50176, 1, 0, 3584, 256}}, y_at = x_at; \
         static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}}; \
