@@ -9,6 +9,7 @@
 #define OCC_SIDE_MIDDLE 32
 #define OCC_SIDE_SMALL 16
 #define OCC_SIDE_PRODUCT 64 /* of stacks of products, whatever their extents */
+#define OCC_SIDE_QUERIES 16 /* rows of the tiles of attention, which are OCC_SIDE_PRODUCT wide */
 
 /* Fewer tiles than this leave processors of a device idle: smaller ones are better, sooner where single lanes multiply
  * than where tensor cores do. */

@@ -1,121 +1,229 @@
-/* attention_f32.cu - attention by tiles of 64 queries whose scores are never in the device's memory: the keys go by 64
- * at a time, with a running maximum and a running sum of weights (Milakov and Gimelshein, 2018; Dao et al., 2022). All
- * sums are in rising order of keys, whatever the grid. Knows nothing of masks: they are part of the expression.
+/* attention_f32.cu - attention by tiles of 16 queries and 64 columns, whose scores are never in the device's memory:
+ * keys go by 64 at a time, with a running maximum and a running sum of weights (Milakov and Gimelshein, 2018; Dao et
+ * al., 2022). Knows nothing of masks: they are part of the expression.
  *
- *              keys go by: 64 at a time
- *   queries   [ q . k ] -> expression -> weights in shared memory, [key][query]
- *   results    = results * factor + weights times the values of these keys, in registers */
+ *   stages    q, k | v | q, k | v | ...      come one ahead of their use; where the depth is above 64, q and k come in
+ *                                            pieces of 64 terms
+ *   scores    16 queries x 64 keys in shared memory, eight keys by each warp; the expression makes weights of them
+ *   results   results * factor + weights times the values of these keys: eight columns in the registers of each warp
+ *
+ * The bits are those of these orders, whatever the grid. The sum of weights of a query: lane l of 16 adds the keys l,
+ * l + 16, l + 32 and l + 48 of the 64; the sums of lanes are joined in pairs, 8 apart, 4, 2, 1. Scores and results:
+ * occ_band.h; pieces of the depth are added one after the other. */
 #include "occ_attention.h"
-#include "occ_factors.h"
+#include "occ_epilogue.h"
 #include "occ_nest.h"
+#include "occ_place.h"
 #include "occ_reduce.h"
+#include "occ_band.h"
 #include "occ_vmath.h"
 
-/* The state that the threads of a block share: the weights of 64 keys, and for each query the largest score so far, the
- * sum of weights relative to it, and the factor that earlier results are multiplied by. */
+#define OCC_ATTENTION_LANES 16 /* that share the keys of a query */
+
+/* What the threads of a block share besides stages. weight [key][query]: scores, then weights; at the end results,
+ * [column][query]. For each query the largest score so far, the sum of weights relative to it, and the factor that
+ * earlier results are multiplied by. */
 typedef struct occ_attention_state {
-    float weight[OCC_TILE_SIDE * OCC_TILE_PITCH], top[OCC_TILE_SIDE], sum[OCC_TILE_SIDE], factor[OCC_TILE_SIDE];
+    float weight[OCC_BAND_SIDE * OCC_BAND_GAP], top[OCC_BAND_ROWS], sum[OCC_BAND_ROWS], factor[OCC_BAND_ROWS];
 } occ_attention_state;
 
-/* Puts the scores of this thread's part of 64 queries and 64 keys where their weights will be; keys behind the last
- * get minus infinity. */
-OCC_HOT void occ_attention_put(occ_attention_state *s, const occ_product *p, const occ_stack *y_at, int64_t place,
-                               int64_t query, int64_t key, int64_t keys, const occ_expr *e,
-                               const occ_stack_fused *fused)
+/* One tile of one place of the stack. */
+typedef struct occ_attention_at {
+    occ_matrix       q, k, v;
+    int64_t          rows, width, keys, depth;
+    int64_t          place, query, column; /* where the tile begins */
+    const occ_stack *y_at;
+} occ_attention_at;
+
+/* The stages of 64 keys: pieces of the depth, at least one, then the values. */
+OCC_HOT int64_t occ_attention_pieces(const occ_attention_at *a)
 {
-    const int64_t pitch = y_at->rank - 1;
-    OCC_UNROLLED
-    for (int i = 0; i < OCC_TILE_PART; i++) {
-        const int64_t m = occ_min(query + p->row + i, y_at->dim[pitch - 1] - 1);
-        occ_expr      row = occ_expr_start(e);
-        OCC_UNROLLED
-        for (int64_t k = 0; k < fused->nx; k++)
-            row.at[k] += occ_stack_at(place, y_at, fused->pitch + k * pitch) + m * fused->pitch[k * pitch + pitch - 1];
-        OCC_UNROLLED
-        for (int j = 0; j < OCC_TILE_PART; j++) {
-            const int64_t n = key + p->column + j;
-            s->weight[(p->column + j) * OCC_TILE_PITCH + p->row + i] =
-                n < keys ? occ_apply_vf(&row, p->sum[i * OCC_TILE_PART + j], n, 1, fused->fn)
-                         : occ_reduce_start(OCC_REDUCE_MAX);
-        }
+    return occ_max((a->depth + OCC_BAND_SIDE - 1) / OCC_BAND_SIDE, 1);
+}
+
+/* Begins to bring 64 terms of `count` lines, of which `lines` and `terms` exist; `line` and `term` are elements between
+ * neighbours. What does not exist becomes 0. Fours of aligned neighbours are copied while the thread goes on. */
+OCC_HOT void occ_attention_bring(float *to, int count, const float *from, int64_t line, int64_t term, int64_t lines,
+                                 int64_t terms)
+{
+    const int fours = OCC_BAND_SIDE / 4, at = occ_thread() % fours * 4;
+    if (term == 1 && line % 4 == 0 && terms % 4 == 0 && (uintptr_t)from % 16 == 0) {
+        for (int r = occ_thread() / fours; r < count; r += occ_threads() / fours)
+            occ_copy16_or_zero(to + r * OCC_BAND_PITCH + at, from + r * line + at, r < lines && at < terms);
+        return;
+    }
+    for (int i = occ_thread(); i < count * OCC_BAND_SIDE; i += occ_threads()) {
+        const int r = term == 1 ? i / OCC_BAND_SIDE : i % count, d = term == 1 ? i % OCC_BAND_SIDE : i / count;
+        to[r * OCC_BAND_PITCH + d] = r < lines && d < terms ? from[r * line + d * term] : 0.0f;
     }
 }
 
-/* Turns the scores of these keys into weights relative to the largest score so far. A mask may hide all keys: then the
- * maximum is minus infinity, which must not be subtracted. */
-OCC_HOT void occ_attention_weigh(occ_attention_state *s)
+#define OCC_ATTENTION_STAGE ((OCC_BAND_ROWS + OCC_BAND_SIDE) * OCC_BAND_PITCH) /* floats: of q and k, or of v */
+
+/* Begins to bring stage n of a tile, if it exists. */
+OCC_HOT void occ_attention_fill(float *to, const occ_attention_at *a, int64_t n)
 {
-    for (int r = occ_thread(); r < OCC_TILE_SIDE; r += occ_threads()) {
-        float *const weight = s->weight + r;
-        float        top = s->top[r], sum = 0.0f;
-        for (int n = 0; n < OCC_TILE_SIDE; n++)
-            top = occ_vmax(top, weight[n * OCC_TILE_PITCH]);
-        const float offset = occ_reduce_top(top);
-        for (int n = 0; n < OCC_TILE_SIDE; n++) {
-            weight[n * OCC_TILE_PITCH] = occ_vexp_apart(weight[n * OCC_TILE_PITCH] - offset);
-            sum += weight[n * OCC_TILE_PITCH];
-        }
-        s->factor[r] = occ_vexp_apart(s->top[r] - offset);
-        s->sum[r] = occ_fma(s->sum[r], s->factor[r], sum);
-        s->top[r] = top;
+    const int64_t pieces = occ_attention_pieces(a), key = n / (pieces + 1) * OCC_BAND_SIDE,
+                  d = n % (pieces + 1) * OCC_BAND_SIDE;
+    if (key < a->keys && n % (pieces + 1) == pieces) {
+        occ_attention_bring(to, OCC_BAND_SIDE, a->v.data + key * a->v.row + a->column, a->v.row, 1, a->keys - key,
+                            a->width - a->column);
+    } else if (key < a->keys) {
+        occ_attention_bring(to, OCC_BAND_ROWS, a->q.data + a->query * a->q.row + d * a->q.column, a->q.row, a->q.column,
+                            a->rows - a->query, a->depth - d);
+        occ_attention_bring(to + OCC_BAND_ROWS * OCC_BAND_PITCH, OCC_BAND_SIDE,
+                            a->k.data + key * a->k.column + d * a->k.row, a->k.column, a->k.row, a->keys - key,
+                            a->depth - d);
     }
+    occ_copy_commit();
 }
 
-/* results = results * factor + weights of these keys times their values. */
-OCC_HOT void occ_attention_add(occ_attention_state *s, float *sb, occ_product *p, const occ_factors *f, int64_t key,
-                               int64_t column)
+/* Waits for stage n, and begins to bring the next one. Returns where stage n lies. */
+OCC_HOT const float *occ_attention_stage(float *memory, const occ_attention_at *a, int64_t n)
 {
-    OCC_UNROLLED
-    for (int i = 0; i < OCC_TILE_PART; i++) {
-        OCC_UNROLLED
-        for (int j = 0; j < OCC_TILE_PART; j++)
-            p->sum[i * OCC_TILE_PART + j] *= s->factor[p->row + i];
-    }
-    for (int64_t k = 0; k < occ_min(OCC_TILE_SIDE, f->depth - key); k += OCC_TILE_K) {
-        occ_factors_fill_b(sb, f, column, key + k);
-        occ_barrier();
-        occ_product_add(p, s->weight + k * OCC_TILE_PITCH, sb, (int)occ_min(OCC_TILE_K, f->depth - key - k));
-        occ_barrier();
-    }
+    occ_copy_wait(0);
+    occ_barrier(); /* this stage is there, and the one before has been used */
+    occ_attention_fill(memory + (n + 1) % 2 * OCC_ATTENTION_STAGE, a, n + 1);
+    return memory + n % 2 * OCC_ATTENTION_STAGE;
 }
 
-/* The weights of 64 queries for 64 keys; qk: the factors of all scores. */
-OCC_HOT void occ_attention_scores(occ_attention_state *s, float *sa, float *sb, const occ_factors *qk,
-                                  const occ_stack *y_at, int64_t place, int64_t query, int64_t key, const occ_expr *e,
-                                  const occ_stack_fused *fused)
-{
-    for (int part = occ_thread(); part - occ_thread() < OCC_TILE_PARTS; part += occ_threads()) {
-        occ_product p = occ_product_begin(part);
-        occ_factors_sums(sa, sb, &p, qk, query, key);
-        if (part < OCC_TILE_PARTS)
-            occ_attention_put(s, &p, y_at, place, query, key, qk->columns, e, fused);
-    }
-    occ_barrier();
-    occ_attention_weigh(s);
-    occ_barrier();
-}
-
-OCC_HOT void occ_attention_begin(occ_attention_state *s)
-{
-    for (int r = occ_thread(); r < OCC_TILE_SIDE; r += occ_threads()) {
-        s->top[r] = occ_reduce_start(OCC_REDUCE_MAX);
-        s->sum[r] = 0.0f;
-    }
-}
-
-/* Stores the results of this thread; y: of this place of the stack. */
-OCC_HOT void occ_attention_store(float *y, int64_t yrow, const occ_attention_state *s, const occ_product *p,
-                                 const occ_factors *wv, int64_t query, int64_t column)
+/* Joins the values of the 16 lanes of a query; all of them get the result. */
+OCC_HOT float occ_attention_join(float value, int64_t kind)
 {
     OCC_UNROLLED
-    for (int i = 0; i < OCC_TILE_PART; i++) {
-        const float by = 1.0f / s->sum[p->row + i];
-        OCC_UNROLLED
-        for (int j = 0; j < OCC_TILE_PART; j++) {
-            const int64_t m = query + p->row + i, n = column + p->column + j;
-            if (m < wv->rows && n < wv->columns)
-                y[m * yrow + n] = p->sum[i * OCC_TILE_PART + j] * by;
-        }
+    for (int apart = OCC_ATTENTION_LANES / 2; apart > 0; apart /= 2)
+        value = occ_reduce_merge(value, occ_shuffle(value, occ_lane() ^ apart), kind);
+    return value;
+}
+
+/* The expression's operands at a query; those of the last one where it does not exist. */
+OCC_HOT occ_expr occ_attention_row(const occ_attention_at *a, const occ_expr *e, const occ_stack_fused *fused,
+                                   int64_t query)
+{
+    const int64_t pitch = a->y_at->rank - 1, m = occ_min(query, a->rows - 1);
+    occ_expr      row = occ_expr_start(e);
+    OCC_UNROLLED
+    for (int64_t k = 0; k < fused->nx; k++)
+        row.at[k] +=
+            occ_stack_at(a->place, a->y_at, fused->pitch + k * pitch) + m * fused->pitch[k * pitch + pitch - 1];
+    return row;
+}
+
+/* Turns the sums of a query and these keys into weights relative to the largest score so far. Keys behind the last
+ * have the score minus infinity. A mask may hide all keys: then the maximum is minus infinity, which must not be
+ * subtracted. */
+OCC_HOT void occ_attention_weigh(occ_attention_state *s, const occ_attention_at *a, const occ_expr *e,
+                                 const occ_stack_fused *fused, int64_t key, int query, int lane)
+{
+    const int      each = OCC_BAND_SIDE / OCC_ATTENTION_LANES;
+    const occ_expr row = occ_attention_row(a, e, fused, a->query + query);
+    float *const   weight = s->weight + lane * OCC_BAND_GAP + query;
+    const float    before = lane == 0 && key > 0 ? s->top[query] : occ_reduce_start(OCC_REDUCE_MAX);
+    float          score[OCC_BAND_SIDE / OCC_ATTENTION_LANES], top = before, sum = 0.0f;
+    OCC_UNROLLED
+    for (int i = 0; i < each; i++) {
+        const int64_t n = key + lane + i * OCC_ATTENTION_LANES;
+        score[i] = n < a->keys ? occ_apply_vf(&row, weight[i * OCC_ATTENTION_LANES * OCC_BAND_GAP], n, 1, fused->fn)
+                               : occ_reduce_start(OCC_REDUCE_MAX);
+        top = occ_vmax(top, score[i]);
+    }
+    top = occ_attention_join(top, OCC_REDUCE_MAX);
+    const float offset = occ_reduce_top(top);
+    OCC_UNROLLED
+    for (int i = 0; i < each; i++) {
+        const float w = occ_vexp_apart(score[i] - offset);
+        weight[i * OCC_ATTENTION_LANES * OCC_BAND_GAP] = w;
+        sum += w;
+    }
+    sum = occ_attention_join(sum, OCC_REDUCE_SUM);
+    if (lane == 0) {
+        s->factor[query] = occ_vexp_apart(before - offset);
+        s->sum[query] = key > 0 ? occ_fma(s->sum[query], s->factor[query], sum) : sum;
+        s->top[query] = top;
+    }
+}
+
+/* The weights of 64 keys, whose first stage is n; returns the next stage. */
+OCC_HOT int64_t occ_attention_weights(occ_attention_state *s, float *memory, const occ_attention_at *a, int64_t n,
+                                      int64_t key, const occ_expr *e, const occ_stack_fused *fused,
+                                      occ_band_scores *scores)
+{
+    for (int64_t piece = 0; piece < occ_attention_pieces(a); piece++) {
+        const float *stage = occ_attention_stage(memory, a, n + piece);
+        for (int part = occ_thread() / 32; part < OCC_BANDS; part += occ_threads() / 32)
+            scores(s->weight, stage, stage + OCC_BAND_ROWS * OCC_BAND_PITCH, part, piece > 0);
+    }
+    occ_barrier(); /* all scores are there */
+    for (int i = occ_thread(); i < OCC_BAND_ROWS * OCC_ATTENTION_LANES; i += occ_threads())
+        occ_attention_weigh(s, a, e, fused, key, i / OCC_ATTENTION_LANES, i % OCC_ATTENTION_LANES);
+    return n + occ_attention_pieces(a);
+}
+
+/* Stores the results of the parts from `first` on, of which every warp has one; y: of this place of the stack. */
+OCC_HOT void occ_attention_store(float *y, const occ_attention_state *s, const occ_attention_at *a, int first)
+{
+    const int64_t yrow = occ_stack_row(a->y_at);
+    for (int i = occ_thread(); i < OCC_BAND_ROWS * OCC_BAND_SIDE; i += occ_threads()) {
+        const int     r = i / OCC_BAND_SIDE, c = i % OCC_BAND_SIDE, part = c / OCC_BAND_COLUMNS - first;
+        const int64_t m = a->query + r, n = a->column + c;
+        if (m < a->rows && n < a->width && part >= 0 && part < occ_threads() / 32)
+            y[m * yrow + n] = s->weight[c * OCC_BAND_GAP + r] * (1.0f / s->sum[r]);
+    }
+}
+
+/* The parts of the results from `first` on, one by each warp. */
+OCC_HOT void occ_attention_parts(occ_attention_state *s, float *memory, float *y, const occ_attention_at *a, int first,
+                                 const occ_expr *e, const occ_stack_fused *fused, occ_band_scores *scores,
+                                 occ_band_results *results, occ_band_show *show)
+{
+    const int part = first + occ_thread() / 32;
+    occ_band  p = occ_band_begin();
+    int64_t   n = 0;
+    occ_attention_fill(memory, a, 0);
+    for (int64_t key = 0; key < a->keys; key += OCC_BAND_SIDE) {
+        n = occ_attention_weights(s, memory, a, n, key, e, fused, scores);
+        const float *values = occ_attention_stage(memory, a, n++);
+        if (part < OCC_BANDS)
+            results(&p, s->factor, s->weight, values, part);
+    }
+    occ_copy_wait(0);
+    occ_barrier(); /* the weights have been used */
+    if (part < OCC_BANDS)
+        show(s->weight, &p, part);
+    occ_barrier(); /* all results are there */
+    occ_attention_store(y, s, a, first);
+}
+
+/* Blocks of fewer warps than parts go through a tile several times. */
+OCC_HOT void occ_attention_tiles(float *y, const occ_stack *y_at, const float *q, const occ_stack *q_at, const float *k,
+                                 const occ_stack *k_at, const float *v, const occ_stack *v_at, const occ_expr *e,
+                                 const occ_stack_fused *fused, occ_band_scores *scores, occ_band_results *results,
+                                 occ_band_show *show)
+{
+    OCC_SHARED_ARRAY(float, memory, 2 * OCC_ATTENTION_STAGE);
+    OCC_SHARED_ARRAY(occ_attention_state, state, 1);
+    const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], width = y_at->dim[rank - 1],
+                  keys = k_at->dim[rank - 1], depth = q_at->dim[rank - 1];
+    const int64_t across = (width + OCC_BAND_SIDE - 1) / OCC_BAND_SIDE,
+                  down = (rows + OCC_BAND_ROWS - 1) / OCC_BAND_ROWS;
+    const int64_t total = keys ? occ_stack_count(y_at) * down * across : 0;
+    for (int64_t tile = occ_block(); tile < total; tile += occ_grid()) {
+        const int64_t          place = tile / (down * across);
+        const occ_attention_at a = {
+            {q + occ_stack_at(place, y_at, q_at->stride), occ_stack_row(q_at), occ_stack_column(q_at)},
+            {k + occ_stack_at(place, y_at, k_at->stride), occ_stack_row(k_at), occ_stack_column(k_at)},
+            {v + occ_stack_at(place, y_at, v_at->stride), occ_stack_row(v_at), 1},
+            rows,
+            width,
+            keys,
+            depth,
+            place,
+            tile / across % down * OCC_BAND_ROWS,
+            tile % across * OCC_BAND_SIDE,
+            y_at};
+        for (int first = 0; first < OCC_BANDS; first += occ_threads() / 32)
+            occ_attention_parts(state, memory, y + occ_stack_at(place, y_at, y_at->stride), &a, first, e, fused, scores,
+                                results, show);
     }
 }
 
@@ -128,37 +236,7 @@ OCC_INLINE void occ_attention_f32(float *y, const occ_stack *y_at, float *scratc
                                   const occ_stack *v_at, const occ_blocks *blocks, const occ_expr *e,
                                   const occ_stack_fused *fused)
 {
-    OCC_SHARED_ARRAY(float, sa, OCC_TILE_K *OCC_TILE_PITCH);
-    OCC_SHARED_ARRAY(float, sb, OCC_TILE_K *OCC_TILE_PITCH);
-    OCC_SHARED_ARRAY(occ_attention_state, s, 1);
-    const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], width = y_at->dim[rank - 1],
-                  keys = k_at->dim[rank - 1], depth = q_at->dim[rank - 1];
-    const int64_t across = (width + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE,
-                  down = (rows + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE;
-    const int64_t total = keys ? occ_stack_count(y_at) * down * across : 0;
     (void)scratch, (void)blocks;
-    for (int64_t tile = occ_block(); tile < total; tile += occ_grid()) {
-        const int64_t place = tile / (down * across), query = tile / across % down * OCC_TILE_SIDE,
-                      column = tile % across * OCC_TILE_SIDE;
-        const occ_factors qk = {
-            {q + occ_stack_at(place, y_at, q_at->stride), occ_stack_row(q_at), occ_stack_column(q_at)},
-            {k + occ_stack_at(place, y_at, k_at->stride), occ_stack_row(k_at), occ_stack_column(k_at)},
-            rows,
-            keys,
-            depth};
-        const occ_factors wv = {
-            {0, 0, 0}, {v + occ_stack_at(place, y_at, v_at->stride), occ_stack_row(v_at), 1}, rows, width, keys};
-        for (int part = occ_thread(); part - occ_thread() < OCC_TILE_PARTS; part += occ_threads()) {
-            occ_product p = occ_product_begin(part);
-            occ_attention_begin(s);
-            for (int64_t key = 0; key < keys; key += OCC_TILE_SIDE) {
-                occ_attention_scores(s, sa, sb, &qk, y_at, place, query, key, e, fused);
-                occ_attention_add(s, sb, &p, &wv, key, column);
-            }
-            if (part < OCC_TILE_PARTS)
-                occ_attention_store(y + occ_stack_at(place, y_at, y_at->stride), occ_stack_row(y_at), s, &p, &wv, query,
-                                    column);
-            occ_barrier(); /* before the state begins anew */
-        }
-    }
+    occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, occ_lanes_scores, occ_lanes_results,
+                        occ_lanes_show);
 }

@@ -18,14 +18,16 @@ static int64_t conv_tiles(const Step *step, bool tensor)
     return groups * occ_side_tiles(pixels, outputs, occ_side_of(groups, pixels, outputs, tensor));
 }
 
-/* Tiles of a stack of products. */
-static int64_t product_tiles(const Step *step)
+/* Tiles of a stack of products, which have so many rows. */
+static int64_t product_tiles(const Step *step, int64_t rows)
 {
     const Operand *y = step_operand_of(step, "y");
     int64_t        tiles = 1;
 
     for (int i = 0; y && i < y->rank; i++)
-        tiles *= i < y->rank - 2 ? y->dim[i].max : int_ceil_div(y->dim[i].max, OCC_SIDE_PRODUCT);
+        tiles *= i < y->rank - 2    ? y->dim[i].max
+                 : i == y->rank - 2 ? int_ceil_div(y->dim[i].max, rows)
+                                    : int_ceil_div(y->dim[i].max, OCC_SIDE_PRODUCT);
     return tiles;
 }
 
@@ -42,7 +44,9 @@ int64_t twin_blocks(const Step *step, int threads, bool tensor)
     if (!strcmp(name, "conv_krsc_f32"))
         return conv_tiles(step, tensor);
     if (!strcmp(name, "matmul_f32"))
-        return product_tiles(step);
+        return product_tiles(step, OCC_SIDE_PRODUCT);
+    if (!strcmp(name, "attention_f32"))
+        return product_tiles(step, OCC_SIDE_QUERIES);
     /* A block for each result, where it has many terms. */
     if (!strcmp(name, "reduce_f32") || !strcmp(name, "moments_f32"))
         return results;

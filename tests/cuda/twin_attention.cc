@@ -10,7 +10,7 @@
 #undef occ_attention_f32
 #include "attention_f32.cu"
 
-/* A scale, and a mask that hides keys behind the query's number. */
+/* A scale, and a mask that hides keys. */
 static float scale_and_hide(const occ_expr *e, float acc, int64_t c, int n)
 {
     (void)n;
@@ -19,7 +19,7 @@ static float scale_and_hide(const occ_expr *e, float acc, int64_t c, int n)
 
 struct Attention {
     int64_t heads, rows, keys, depth, width;
-    bool    masked;
+    bool    masked, turned; /* turned: the depth terms of a key are neighbours, else its keys are */
 };
 
 static occ_stack stack_of(int64_t heads, int64_t rows, int64_t columns, bool turned)
@@ -27,11 +27,21 @@ static occ_stack stack_of(int64_t heads, int64_t rows, int64_t columns, bool tur
     return {3, {heads, rows, columns}, {rows * columns, turned ? 1 : columns, turned ? rows : 1}};
 }
 
+/* Each query sees the keys of a random range, which may be empty. */
+static void hide(Tensor<float> *mask, int64_t keys, Random *random)
+{
+    for (int64_t from = 0; from < static_cast<int64_t>(mask->count); from += keys) {
+        const int64_t first = random->pick(0, keys), last = random->pick(0, 3) ? keys : random->pick(0, keys);
+        for (int64_t n = 0; n < keys; n++)
+            mask->at()[from + n] = n < first || n >= last ? -INFINITY : 0.0f;
+    }
+}
+
 static void check(const Attention &a, Random *random)
 {
-    const occ_stack q_at = stack_of(a.heads, a.rows, a.depth, false), k_at = stack_of(a.heads, a.depth, a.keys, true),
+    const occ_stack q_at = stack_of(a.heads, a.rows, a.depth, false), k_at = stack_of(a.heads, a.depth, a.keys, a.turned),
                     v_at = stack_of(a.heads, a.keys, a.width, false), y_at = stack_of(a.heads, a.rows, a.width, false);
-    const occ_blocks      blocks = {4, random->coin() ? 0 : 16, 8, 1};
+    const occ_blocks      blocks = {4, random->coin() ? 0 : 16, 8, a.turned};
     const occ_extent      pitch[] = {0, 0, 0, a.keys};
     const occ_stack_fused fused = {a.masked ? 2 : 0, pitch, a.masked ? scale_and_hide : nullptr};
     Tensor<float>         q(a.heads * a.rows * a.depth), k(a.heads * a.depth * a.keys), v(a.heads * a.keys * a.width),
@@ -40,8 +50,7 @@ static void check(const Attention &a, Random *random)
     const occ_expr e = {{&scale, mask.at()}, {0, 0}};
     for (Tensor<float> *t : {&q, &k, &v})
         t->fill([&] { return random->real(); });
-    for (int64_t i = 0; i < a.rows * a.keys; i++)
-        mask.at()[i] = i % a.keys > i / a.keys ? -INFINITY : 0.0f;
+    hide(&mask, a.keys, random);
     near(
         "attention", 2e-5, y,
         [&](float *to) {
@@ -56,11 +65,14 @@ static void check(const Attention &a, Random *random)
 static void one_tile_and_several(void **)
 {
     Random random = {41};
-    check({2, 20, 20, 16, 16, false}, &random);
-    check({1, 70, 130, 16, 20, false}, &random);
-    check({1, 9, 70, 17, 70, true}, &random);
-    check({2, 65, 65, 8, 12, true}, &random);
-    check({1, 1, 1, 1, 1, false}, &random);
+    check({2, 20, 20, 16, 16, false, true}, &random);
+    check({1, 70, 130, 16, 20, false, true}, &random);
+    check({1, 9, 70, 17, 70, true, true}, &random);
+    check({2, 65, 65, 8, 12, true, false}, &random);
+    check({1, 1, 1, 1, 1, false, true}, &random);
+    check({1, 3, 5, 0, 4, true, true}, &random);
+    for (int64_t depth : {63, 64, 65, 130})
+        check({1, 17, 130, depth, 80, true, random.coin()}, &random);
 }
 
 static void random_shapes(void **)
@@ -68,7 +80,7 @@ static void random_shapes(void **)
     Random random = {42};
     for (int i = 0; i < rounds(12); i++)
         check({random.pick(1, 3), random.pick(1, 40), random.pick(1, 90), random.pick(1, 20), random.pick(1, 24),
-               random.coin()},
+               random.coin(), random.coin()},
               &random);
 }
 
