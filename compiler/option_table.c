@@ -382,8 +382,8 @@ const OptionRow option_rows[] = {
      "gives "
      "the same bits"},
     {"--tf32", NULL, false, true, set_tf32,
-     "with --target=cuda: float convolutions and matrix products on tensor cores where the device has them (sm_80 and "
-     "newer), their factors rounded to 11 significant bits; not the same bits as the processor's"},
+     "with --target=cuda: float convolutions, matrix products and attention on tensor cores where the device has them "
+     "(sm_80 and newer), their factors rounded to 11 significant bits; not the same bits as the processor's"},
     {"--fp16", NULL, false, true, set_fp16,
      "likewise with factors of half precision: those from 65520 on become infinity; sums, and tensors in memory, are "
      "float; not with --tf32"},

@@ -41,20 +41,21 @@ OCC_HOT int64_t occ_attention_pieces(const occ_attention_at *a)
     return occ_max((a->depth + OCC_BAND_SIDE - 1) / OCC_BAND_SIDE, 1);
 }
 
-/* Begins to bring 64 terms of `count` lines, of which `lines` and `terms` exist; `line` and `term` are elements between
- * neighbours. What does not exist becomes 0. Fours of aligned neighbours are copied while the thread goes on. */
-OCC_HOT void occ_attention_bring(float *to, int count, const float *from, int64_t line, int64_t term, int64_t lines,
-                                 int64_t terms)
+/* Begins to bring 64 terms of `count` lines, `pitch` floats apart, of which `lines` and `terms` exist. `line` and
+ * `term` are elements between neighbours. What does not exist becomes 0. Fours of aligned neighbours are copied while
+ * the thread goes on. */
+OCC_HOT void occ_attention_bring(float *to, int pitch, int count, const float *from, int64_t line, int64_t term,
+                                 int64_t lines, int64_t terms)
 {
     const int fours = OCC_BAND_SIDE / 4, at = occ_thread() % fours * 4;
     if (term == 1 && line % 4 == 0 && terms % 4 == 0 && (uintptr_t)from % 16 == 0) {
         for (int r = occ_thread() / fours; r < count; r += occ_threads() / fours)
-            occ_copy16_or_zero(to + r * OCC_BAND_PITCH + at, from + r * line + at, r < lines && at < terms);
+            occ_copy16_or_zero(to + r * pitch + at, from + r * line + at, r < lines && at < terms);
         return;
     }
     for (int i = occ_thread(); i < count * OCC_BAND_SIDE; i += occ_threads()) {
         const int r = term == 1 ? i / OCC_BAND_SIDE : i % count, d = term == 1 ? i % OCC_BAND_SIDE : i / count;
-        to[r * OCC_BAND_PITCH + d] = r < lines && d < terms ? from[r * line + d * term] : 0.0f;
+        to[r * pitch + d] = r < lines && d < terms ? from[r * line + d * term] : 0.0f;
     }
 }
 
@@ -66,12 +67,12 @@ OCC_HOT void occ_attention_fill(float *to, const occ_attention_at *a, int64_t n)
     const int64_t pieces = occ_attention_pieces(a), key = n / (pieces + 1) * OCC_BAND_SIDE,
                   d = n % (pieces + 1) * OCC_BAND_SIDE;
     if (key < a->keys && n % (pieces + 1) == pieces) {
-        occ_attention_bring(to, OCC_BAND_SIDE, a->v.data + key * a->v.row + a->column, a->v.row, 1, a->keys - key,
-                            a->width - a->column);
+        occ_attention_bring(to, OCC_BAND_VALUES, OCC_BAND_SIDE, a->v.data + key * a->v.row + a->column, a->v.row, 1,
+                            a->keys - key, a->width - a->column);
     } else if (key < a->keys) {
-        occ_attention_bring(to, OCC_BAND_ROWS, a->q.data + a->query * a->q.row + d * a->q.column, a->q.row, a->q.column,
-                            a->rows - a->query, a->depth - d);
-        occ_attention_bring(to + OCC_BAND_ROWS * OCC_BAND_PITCH, OCC_BAND_SIDE,
+        occ_attention_bring(to, OCC_BAND_PITCH, OCC_BAND_ROWS, a->q.data + a->query * a->q.row + d * a->q.column,
+                            a->q.row, a->q.column, a->rows - a->query, a->depth - d);
+        occ_attention_bring(to + OCC_BAND_ROWS * OCC_BAND_PITCH, OCC_BAND_PITCH, OCC_BAND_SIDE,
                             a->k.data + key * a->k.column + d * a->k.row, a->k.column, a->k.row, a->keys - key,
                             a->depth - d);
     }
@@ -145,13 +146,13 @@ OCC_HOT void occ_attention_weigh(occ_attention_state *s, const occ_attention_at 
 
 /* The weights of 64 keys, whose first stage is n; returns the next stage. */
 OCC_HOT int64_t occ_attention_weights(occ_attention_state *s, float *memory, const occ_attention_at *a, int64_t n,
-                                      int64_t key, const occ_expr *e, const occ_stack_fused *fused,
+                                      int64_t key, const occ_expr *e, const occ_stack_fused *fused, int tensor,
                                       occ_band_scores *scores)
 {
     for (int64_t piece = 0; piece < occ_attention_pieces(a); piece++) {
         const float *stage = occ_attention_stage(memory, a, n + piece);
         for (int part = occ_thread() / 32; part < OCC_BANDS; part += occ_threads() / 32)
-            scores(s->weight, stage, stage + OCC_BAND_ROWS * OCC_BAND_PITCH, part, piece > 0);
+            scores(s->weight, stage, stage + OCC_BAND_ROWS * OCC_BAND_PITCH, part, piece > 0, tensor);
     }
     occ_barrier(); /* all scores are there */
     for (int i = occ_thread(); i < OCC_BAND_ROWS * OCC_ATTENTION_LANES; i += occ_threads())
@@ -173,23 +174,23 @@ OCC_HOT void occ_attention_store(float *y, const occ_attention_state *s, const o
 
 /* The parts of the results from `first` on, one by each warp. */
 OCC_HOT void occ_attention_parts(occ_attention_state *s, float *memory, float *y, const occ_attention_at *a, int first,
-                                 const occ_expr *e, const occ_stack_fused *fused, occ_band_scores *scores,
-                                 occ_band_results *results, occ_band_show *show)
+                                 const occ_expr *e, const occ_stack_fused *fused, int tensor, occ_band_scores *scores,
+                                 occ_band_results *results, occ_band_put *put)
 {
     const int part = first + occ_thread() / 32;
     occ_band  p = occ_band_begin();
     int64_t   n = 0;
     occ_attention_fill(memory, a, 0);
     for (int64_t key = 0; key < a->keys; key += OCC_BAND_SIDE) {
-        n = occ_attention_weights(s, memory, a, n, key, e, fused, scores);
+        n = occ_attention_weights(s, memory, a, n, key, e, fused, tensor, scores);
         const float *values = occ_attention_stage(memory, a, n++);
         if (part < OCC_BANDS)
-            results(&p, s->factor, s->weight, values, part);
+            results(&p, s->factor, s->weight, values, part, tensor);
     }
     occ_copy_wait(0);
     occ_barrier(); /* the weights have been used */
     if (part < OCC_BANDS)
-        show(s->weight, &p, part);
+        put(s->weight, &p, part, 0);
     occ_barrier(); /* all results are there */
     occ_attention_store(y, s, a, first);
 }
@@ -197,8 +198,8 @@ OCC_HOT void occ_attention_parts(occ_attention_state *s, float *memory, float *y
 /* Blocks of fewer warps than parts go through a tile several times. */
 OCC_HOT void occ_attention_tiles(float *y, const occ_stack *y_at, const float *q, const occ_stack *q_at, const float *k,
                                  const occ_stack *k_at, const float *v, const occ_stack *v_at, const occ_expr *e,
-                                 const occ_stack_fused *fused, occ_band_scores *scores, occ_band_results *results,
-                                 occ_band_show *show)
+                                 const occ_stack_fused *fused, int tensor, occ_band_scores *scores,
+                                 occ_band_results *results, occ_band_put *put)
 {
     OCC_SHARED_ARRAY(float, memory, 2 * OCC_ATTENTION_STAGE);
     OCC_SHARED_ARRAY(occ_attention_state, state, 1);
@@ -222,8 +223,8 @@ OCC_HOT void occ_attention_tiles(float *y, const occ_stack *y_at, const float *q
             tile % across * OCC_BAND_SIDE,
             y_at};
         for (int first = 0; first < OCC_BANDS; first += occ_threads() / 32)
-            occ_attention_parts(state, memory, y + occ_stack_at(place, y_at, y_at->stride), &a, first, e, fused, scores,
-                                results, show);
+            occ_attention_parts(state, memory, y + occ_stack_at(place, y_at, y_at->stride), &a, first, e, fused, tensor,
+                                scores, results, put);
     }
 }
 
@@ -237,6 +238,6 @@ OCC_INLINE void occ_attention_f32(float *y, const occ_stack *y_at, float *scratc
                                   const occ_stack_fused *fused)
 {
     (void)scratch, (void)blocks;
-    occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, occ_lanes_scores, occ_lanes_results,
-                        occ_lanes_show);
+    occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, 0, occ_lanes_scores, occ_lanes_results,
+                        occ_lanes_put);
 }

@@ -16,7 +16,8 @@
 #define OCC_BAND_COLUMNS 8
 #define OCC_BAND_SIDE OCC_SIDE_PRODUCT               /* terms; columns of all bands together */
 #define OCC_BANDS (OCC_BAND_SIDE / OCC_BAND_COLUMNS) /* one for each warp of a block */
-#define OCC_BAND_PITCH (OCC_BAND_SIDE + 4)           /* floats between rows of q, k and v */
+#define OCC_BAND_PITCH (OCC_BAND_SIDE + 4)           /* floats between rows of q and k */
+#define OCC_BAND_VALUES (OCC_BAND_SIDE + 8)          /* between rows of v */
 #define OCC_BAND_GAP (OCC_BAND_ROWS + 4)             /* between terms of weights, and between columns of sums */
 
 /* A lane's sums. */
@@ -24,13 +25,14 @@ typedef struct occ_band {
     float sum[16];
 } occ_band;
 
-/* How a warp multiplies.
+/* How a warp multiplies. tensor: the kind of factors that tensor cores multiply (occ_mma.h), or 0
  *   scores   writes 16 x 8 scores to `to` [column][row], or adds them to what is there. part: which band
  *   results  p = p * factor [row] + weights times v
- *   show     writes the results to `to` [column][row] */
-typedef void occ_band_scores(float *to, const float *q, const float *k, int part, int more);
-typedef void occ_band_results(occ_band *p, const float *factor, const float *weight, const float *v, int part);
-typedef void occ_band_show(float *to, const occ_band *p, int part);
+ *   put      writes sums to `to` [column][row], or adds them */
+typedef void occ_band_scores(float *to, const float *q, const float *k, int part, int more, int tensor);
+typedef void occ_band_results(occ_band *p, const float *factor, const float *weight, const float *v, int part,
+                              int tensor);
+typedef void occ_band_put(float *to, const occ_band *p, int part, int more);
 
 OCC_HOT occ_band occ_band_begin(void)
 {
@@ -69,9 +71,10 @@ OCC_HOT void occ_lanes_put(float *to, const occ_band *p, int part, int more)
 }
 
 /* Eight neighbouring lanes read all banks, here and below, or fewer addresses. */
-OCC_HOT void occ_lanes_scores(float *to, const float *q, const float *k, int part, int more)
+OCC_HOT void occ_lanes_scores(float *to, const float *q, const float *k, int part, int more, int tensor)
 {
     occ_band p = occ_band_begin();
+    (void)tensor;
     q += occ_lanes_row() * OCC_BAND_PITCH + occ_lane() % 4 * 4;
     k += occ_lanes_column(part) * OCC_BAND_PITCH + occ_lane() % 4 * 4;
     OCC_UNROLLED
@@ -91,26 +94,23 @@ OCC_HOT void occ_lanes_scores(float *to, const float *q, const float *k, int par
     occ_lanes_put(to, &p, part, more);
 }
 
-OCC_HOT void occ_lanes_results(occ_band *p, const float *factor, const float *weight, const float *v, int part)
+OCC_HOT void occ_lanes_results(occ_band *p, const float *factor, const float *weight, const float *v, int part,
+                               int tensor)
 {
     const occ_four by = occ_load_four(factor + occ_lanes_row());
     OCC_UNROLLED
     for (int i = 0; i < 16; i++)
         p->sum[i] *= by.value[i / 4];
+    (void)tensor;
     weight += occ_lane() % 4 * OCC_BAND_GAP + occ_lanes_row();
-    v += occ_lane() % 4 * OCC_BAND_PITCH + occ_lanes_column(part);
+    v += occ_lane() % 4 * OCC_BAND_VALUES + occ_lanes_column(part);
     OCC_UNROLLED
     for (int n = 0; n < OCC_BAND_SIDE; n += 4) {
-        const occ_four a = occ_load_four(weight + n * OCC_BAND_GAP), b = occ_load_four(v + n * OCC_BAND_PITCH);
+        const occ_four a = occ_load_four(weight + n * OCC_BAND_GAP), b = occ_load_four(v + n * OCC_BAND_VALUES);
         OCC_UNROLLED
         for (int i = 0; i < 16; i++)
             p->sum[i] = occ_fma(a.value[i / 4], b.value[i % 4], p->sum[i]);
     }
-}
-
-OCC_HOT void occ_lanes_show(float *to, const occ_band *p, int part)
-{
-    occ_lanes_put(to, p, part, 0);
 }
 
 #endif

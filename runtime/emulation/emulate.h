@@ -518,6 +518,7 @@ inline void occ_copy16_or_zero(void *to, const void *from, int some)
 
 inline void occ_copy_commit(void)
 {
+    fiber::Unseen unseen;
     emulate::now->thread[static_cast<size_t>(emulate::now->self)].group++;
 }
 

@@ -23,10 +23,10 @@ check-cuda-io: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --flag=--io=device \
 	  --work=$(BUILD)/cuda_io_runs $(CUDA_IO:%=$(BUILD)/cases/%)
 
-# Convolutions and products with factors of TF32 and of half precision, which the emulation rounds as a device does: --verify
+# Convolutions, products and attention with factors of TF32 and of half precision, which the emulation rounds as a device does: --verify
 # allows for it. Both kinds at once, and either on a processor, are refused.
-CUDA_TF32 := test_conv_with_strides_and_asymmetric_padding test_matmul_3d
-CUDA_FP16 := test_basic_conv_with_padding test_matmul_3d test_gemm_all_attributes
+CUDA_TF32 := test_conv_with_strides_and_asymmetric_padding test_matmul_3d test_attention_4d_diff_heads_sizes
+CUDA_FP16 := test_basic_conv_with_padding test_matmul_3d test_gemm_all_attributes test_attention_3d
 
 check-cuda-tensor: $(BUILD)/occamyc $(CASES)
 	set -e; for c in $(CUDA_TF32:%=--tf32:%) $(CUDA_FP16:%=--fp16:%); do at=$(BUILD)/cases/$${c#*:}; \

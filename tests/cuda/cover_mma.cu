@@ -1,8 +1,9 @@
-/* cover_mma.cu - convolutions and products on tensor cores as generated code calls them: compiled only. The names of
- * kernels that end in _tf32 and _fp16 tell check_cuda.py which products of matrices they must hold (sm_80). */
+/* cover_mma.cu - convolutions, products and attention on tensor cores as generated code calls them: compiled only. The
+ * names of kernels that end in _tf32 and _fp16 tell check_cuda.py which products of matrices they must hold (sm_80). */
 #include "occ_cuda.h"
 
-#include "cover.h"
+#include "cover_attention.h"
+#include "attention_mma.cu"
 #include "conv_krsc_mma.cu"
 #include "matmul_mma.cu"
 
@@ -52,3 +53,5 @@
 
 COVER(tf32)
 COVER(fp16)
+ATTENTION(tf32)
+ATTENTION(fp16)

@@ -1,4 +1,5 @@
-/* twin_attention.cc - attention on the device: near the C kernel, and the same bits under every grid and order. */
+/* twin_attention.cc - attention on the device: near the C kernel, and the same bits under every grid and order.
+ * On tensor cores it is near within what rounding the factors explains. */
 #include "twin.h"
 
 #define occ_attention_f32 host_attention_f32
@@ -8,7 +9,7 @@
 #define occ_moments_f32 host_moments_f32
 #include "attention_f32.c"
 #undef occ_attention_f32
-#include "attention_f32.cu"
+#include "attention_mma.cu"
 
 /* A scale, and a mask that hides keys. */
 static float scale_and_hide(const occ_expr *e, float acc, int64_t c, int n)
@@ -37,9 +38,26 @@ static void hide(Tensor<float> *mask, int64_t keys, Random *random)
     }
 }
 
+static int  kind;  /* of factors */
+static bool exact; /* q, k and v that all kinds hold: only weights are rounded, and sums are in another order */
+
+static float factor(Random *random)
+{
+    return exact ? random->real() : static_cast<float>(random->pick(-1000000, 1000000)) / 524288.0f;
+}
+
+/* The tolerance of a result. q, k and v are at most 2; q is at most an eighth where factors are rounded. A score of n
+ * terms is then off by n / 4 * 2^-10, its weight by e to that and 2^-11 of itself, and so is the sum of weights. */
+static double bound(int64_t depth)
+{
+    const double score = exact ? 0.0 : static_cast<double>(depth) / 4.0 * (0x1p-10 + 0x1p-21);
+    return kind == 0 ? 2e-5 : 2.0 * (std::exp(2.0 * score) - 1.0) + 2.0 * (0x1p-10 + 0x1p-21) + 1e-4;
+}
+
 static void check(const Attention &a, Random *random)
 {
-    const occ_stack q_at = stack_of(a.heads, a.rows, a.depth, false), k_at = stack_of(a.heads, a.depth, a.keys, a.turned),
+    const occ_stack q_at = stack_of(a.heads, a.rows, a.depth, false),
+                    k_at = stack_of(a.heads, a.depth, a.keys, a.turned),
                     v_at = stack_of(a.heads, a.keys, a.width, false), y_at = stack_of(a.heads, a.rows, a.width, false);
     const occ_blocks      blocks = {4, random->coin() ? 0 : 16, 8, a.turned};
     const occ_extent      pitch[] = {0, 0, 0, a.keys};
@@ -48,23 +66,29 @@ static void check(const Attention &a, Random *random)
         mask(a.rows * a.keys), y(a.heads * a.rows * a.width), scratch(8192 + OCC_SCORES(a.keys) * (a.depth + 4));
     const float    scale = 0.25f;
     const occ_expr e = {{&scale, mask.at()}, {0, 0}};
-    for (Tensor<float> *t : {&q, &k, &v})
-        t->fill([&] { return random->real(); });
+    exact = kind == 0 || random->coin();
+    for (Tensor<float> *t : {&k, &v})
+        t->fill([&] { return factor(random); });
+    q.fill([&] { return exact ? random->real() : factor(random) / 16.0f; });
     hide(&mask, a.keys, random);
     near(
-        "attention", 2e-5, y,
+        "attention", bound(a.depth), y,
         [&](float *to) {
             host_attention_f32(to, &y_at, scratch.at(), q.at(), &q_at, k.at(), &k_at, v.at(), &v_at, &blocks, &e,
                                &fused);
         },
         [&](float *to) {
-            occ_attention_f32(to, &y_at, nullptr, q.at(), &q_at, k.at(), &k_at, v.at(), &v_at, &blocks, &e, &fused);
+            const auto attend = kind == 0              ? occ_attention_f32
+                                : kind == OCC_MMA_TF32 ? occ_attention_tf32
+                                                       : occ_attention_fp16;
+            attend(to, &y_at, nullptr, q.at(), &q_at, k.at(), &k_at, v.at(), &v_at, &blocks, &e, &fused);
         });
 }
 
-static void one_tile_and_several(void **)
+static void one_tile_and_several(void **state)
 {
     Random random = {41};
+    kind = *static_cast<const int *>(*state);
     check({2, 20, 20, 16, 16, false, true}, &random);
     check({1, 70, 130, 16, 20, false, true}, &random);
     check({1, 9, 70, 17, 70, true, true}, &random);
@@ -75,10 +99,11 @@ static void one_tile_and_several(void **)
         check({1, 17, 130, depth, 80, true, random.coin()}, &random);
 }
 
-static void random_shapes(void **)
+static void random_shapes(void **state)
 {
     Random random = {42};
-    for (int i = 0; i < rounds(12); i++)
+    kind = *static_cast<const int *>(*state);
+    for (int i = 0; i < rounds(kind == 0 ? 12 : 4); i++)
         check({random.pick(1, 3), random.pick(1, 40), random.pick(1, 90), random.pick(1, 20), random.pick(1, 24),
                random.coin(), random.coin()},
               &random);
@@ -86,6 +111,10 @@ static void random_shapes(void **)
 
 int main()
 {
-    const CMUnitTest tests[] = {cmocka_unit_test(one_tile_and_several), cmocka_unit_test(random_shapes)};
+    static int       float32 = 0, tf32 = OCC_MMA_TF32, fp16 = OCC_MMA_FP16;
+    const CMUnitTest tests[] = {
+        cmocka_unit_test_prestate(one_tile_and_several, &float32), cmocka_unit_test_prestate(random_shapes, &float32),
+        cmocka_unit_test_prestate(one_tile_and_several, &tf32),    cmocka_unit_test_prestate(random_shapes, &tf32),
+        cmocka_unit_test_prestate(one_tile_and_several, &fp16),    cmocka_unit_test_prestate(random_shapes, &fp16)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
