@@ -2,8 +2,8 @@
  * keys go by 64 at a time, with a running maximum and a running sum of weights (Milakov and Gimelshein, 2018; Dao et
  * al., 2022). Knows nothing of masks: they are part of the expression.
  *
- *   stages    q, k | v | q, k | v | ...      come one ahead of their use; where the depth is above 64, q and k come in
- *                                            pieces of 64 terms
+ *   stages    q, k | v | q, k | v | ...      one comes while another is used; where the depth is above 64, q and k come
+ *                                            in pieces of 64 terms
  *   scores    16 queries x 64 keys in shared memory, eight keys by each warp; the expression makes weights of them
  *   results   results * factor + weights times the values of these keys: eight columns in the registers of each warp
  *
@@ -61,9 +61,16 @@ OCC_HOT void occ_attention_bring(float *to, int pitch, int count, const float *f
 
 #define OCC_ATTENTION_STAGE ((OCC_BAND_ROWS + OCC_BAND_SIDE) * OCC_BAND_PITCH) /* floats: of q and k, or of v */
 
-/* Begins to bring stage n of a tile, if it exists. */
-OCC_HOT void occ_attention_fill(float *to, const occ_attention_at *a, int64_t n)
+/* The place of a stage, of which two lie in shared memory at a time. */
+OCC_HOT float *occ_attention_place(float *memory, int64_t n)
 {
+    return memory + n % 2 * OCC_ATTENTION_STAGE;
+}
+
+/* Begins to bring stage n of a tile, if it exists. */
+OCC_HOT void occ_attention_fill(float *memory, const occ_attention_at *a, int64_t n)
+{
+    float *const  to = occ_attention_place(memory, n);
     const int64_t pieces = occ_attention_pieces(a), key = n / (pieces + 1) * OCC_BAND_SIDE,
                   d = n % (pieces + 1) * OCC_BAND_SIDE;
     if (key < a->keys && n % (pieces + 1) == pieces) {
@@ -77,15 +84,6 @@ OCC_HOT void occ_attention_fill(float *to, const occ_attention_at *a, int64_t n)
                             a->depth - d);
     }
     occ_copy_commit();
-}
-
-/* Waits for stage n, and begins to bring the next one. Returns where stage n lies. */
-OCC_HOT const float *occ_attention_stage(float *memory, const occ_attention_at *a, int64_t n)
-{
-    occ_copy_wait(0);
-    occ_barrier(); /* this stage is there, and the one before has been used */
-    occ_attention_fill(memory + (n + 1) % 2 * OCC_ATTENTION_STAGE, a, n + 1);
-    return memory + n % 2 * OCC_ATTENTION_STAGE;
 }
 
 /* Joins the values of the 16 lanes of a query; all of them get the result. */
@@ -150,11 +148,15 @@ OCC_HOT int64_t occ_attention_weights(occ_attention_state *s, float *memory, con
                                       occ_band_scores *scores)
 {
     for (int64_t piece = 0; piece < occ_attention_pieces(a); piece++) {
-        const float *stage = occ_attention_stage(memory, a, n + piece);
+        const float *stage = occ_attention_place(memory, n + piece);
+        occ_copy_wait(0);
+        occ_barrier(); /* this stage is there, and the one before has been used */
+        occ_attention_fill(memory, a, n + piece + 1);
         for (int part = occ_thread() / 32; part < OCC_BANDS; part += occ_threads() / 32)
             scores(s->weight, stage, stage + OCC_BAND_ROWS * OCC_BAND_PITCH, part, piece > 0, tensor);
     }
     occ_barrier(); /* all scores are there */
+    occ_attention_fill(memory, a, n + occ_attention_pieces(a) + 1);
     for (int i = occ_thread(); i < OCC_BAND_ROWS * OCC_ATTENTION_LANES; i += occ_threads())
         occ_attention_weigh(s, a, e, fused, key, i / OCC_ATTENTION_LANES, i % OCC_ATTENTION_LANES);
     return n + occ_attention_pieces(a);
@@ -181,11 +183,12 @@ OCC_HOT void occ_attention_parts(occ_attention_state *s, float *memory, float *y
     occ_band  p = occ_band_begin();
     int64_t   n = 0;
     occ_attention_fill(memory, a, 0);
-    for (int64_t key = 0; key < a->keys; key += OCC_BAND_SIDE) {
+    for (int64_t key = 0; key < a->keys; key += OCC_BAND_SIDE, n++) {
         n = occ_attention_weights(s, memory, a, n, key, e, fused, tensor, scores);
-        const float *values = occ_attention_stage(memory, a, n++);
+        occ_copy_wait(1); /* for the values, not for the stage behind them */
+        occ_barrier();    /* they and the weights are there */
         if (part < OCC_BANDS)
-            results(&p, s->factor, s->weight, values, part, tensor);
+            results(&p, s->factor, s->weight, occ_attention_place(memory, n), part, tensor);
     }
     occ_copy_wait(0);
     occ_barrier(); /* the weights have been used */
