@@ -162,15 +162,18 @@ OCC_HOT int64_t occ_attention_weights(occ_attention_state *s, float *memory, con
     return n + occ_attention_pieces(a);
 }
 
-/* Stores the results of the parts from `first` on, of which every warp has one; y: of this place of the stack. */
-OCC_HOT void occ_attention_store(float *y, const occ_attention_state *s, const occ_attention_at *a, int first)
+/* Stores the results of a query in every 16th column from `lane` on, if one of the warps' parts, which are those from
+ * `first` on, has them; y: of this place of the stack. */
+OCC_HOT void occ_attention_store(float *y, const occ_attention_state *s, const occ_attention_at *a, int first,
+                                 int query, int lane)
 {
-    const int64_t yrow = occ_stack_row(a->y_at);
-    for (int i = occ_thread(); i < OCC_BAND_ROWS * OCC_BAND_SIDE; i += occ_threads()) {
-        const int     r = i / OCC_BAND_SIDE, c = i % OCC_BAND_SIDE, part = c / OCC_BAND_COLUMNS - first;
-        const int64_t m = a->query + r, n = a->column + c;
-        if (m < a->rows && n < a->width && part >= 0 && part < occ_threads() / 32)
-            y[m * yrow + n] = s->weight[c * OCC_BAND_GAP + r] * (1.0f / s->sum[r]);
+    const float  by = 1.0f / s->sum[query];
+    float *const to = y + (a->query + query) * occ_stack_row(a->y_at) + a->column;
+    OCC_UNROLLED
+    for (int i = 0; i < OCC_BAND_SIDE / OCC_ATTENTION_LANES; i++) {
+        const int c = lane + i * OCC_ATTENTION_LANES, part = c / OCC_BAND_COLUMNS - first;
+        if (a->query + query < a->rows && a->column + c < a->width && part >= 0 && part < occ_threads() / 32)
+            to[c] = s->weight[c * OCC_BAND_GAP + query] * by;
     }
 }
 
@@ -195,7 +198,8 @@ OCC_HOT void occ_attention_parts(occ_attention_state *s, float *memory, float *y
     if (part < OCC_BANDS)
         put(s->weight, &p, part, 0);
     occ_barrier(); /* all results are there */
-    occ_attention_store(y, s, a, first);
+    for (int i = occ_thread(); i < OCC_BAND_ROWS * OCC_ATTENTION_LANES; i += occ_threads())
+        occ_attention_store(y, s, a, first, i / OCC_ATTENTION_LANES, i % OCC_ATTENTION_LANES);
 }
 
 /* Blocks of fewer warps than parts go through a tile several times. */
