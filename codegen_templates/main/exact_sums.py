@@ -4,9 +4,9 @@
 import onnx
 from onnx import helper
 
-# operator: the inputs that are the activation, the weight and the weight's zero point; -1: floats, made unsigned bytes by the operator
-PRODUCTS = {"QLinearConv": (0, 3, 5), "QLinearMatMul": (0, 3, 5), "ConvInteger": (0, 1, 3), "MatMulInteger": (0, 1, 3),
-            "MatMulIntegerToFloat": (0, 1, 5), "QGemm": (0, 3, 5), "QAttention": (0, 1, 7), "DynamicQuantizeMatMul": (-1, 1, 3)}
+# operator: the inputs that are the activation and its zero point, the weight and its own; -1: floats, made unsigned bytes by the operator
+PRODUCTS = {"QLinearConv": (0, 2, 3, 5), "QLinearMatMul": (0, 2, 3, 5), "ConvInteger": (0, 2, 1, 3), "MatMulInteger": (0, 2, 1, 3),
+            "MatMulIntegerToFloat": (0, 4, 1, 5), "QGemm": (0, 2, 3, 5), "QAttention": (0, 6, 1, 7), "DynamicQuantizeMatMul": (-1, -1, 1, 3)}
 HALF = "occamyc_half"
 
 
@@ -29,8 +29,14 @@ def moved_up(name, made):
     return up
 
 
-def is_unsigned(node, activation, types):
-    return activation < 0 or types.get(node.input[activation]) == onnx.TensorProto.UINT8
+def type_of(node, value, zero, types):
+    """The element type of an input. That of its zero point, which is the same, where no type is inferred: behind a node of com.microsoft."""
+    known = types.get(node.input[value])
+    return known or (types.get(node.input[zero]) if zero < len(node.input) else None)
+
+
+def is_unsigned(node, activation, zero, types):
+    return activation < 0 or type_of(node, activation, zero, types) == onnx.TensorProto.UINT8
 
 
 def exact_sums(model):
@@ -39,8 +45,8 @@ def exact_sums(model):
         return False
     types, nodes, changed = types_of(onnx.shape_inference.infer_shapes(model)), [], False
     for node in model.graph.node:
-        activation, weight, zero = PRODUCTS.get(node.op_type, (None, None, None))
-        if weight and is_unsigned(node, activation, types) and types.get(node.input[weight]) == onnx.TensorProto.INT8:
+        activation, at, weight, zero = PRODUCTS.get(node.op_type, (None, None, None, None))
+        if weight and is_unsigned(node, activation, at, types) and type_of(node, weight, zero, types) == onnx.TensorProto.INT8:
             node.input.extend([""] * (zero + 1 - len(node.input)))
             node.input[weight] = moved_up(node.input[weight], nodes)
             node.input[zero] = moved_up(node.input[zero], nodes) if node.input[zero] else HALF

@@ -7,7 +7,7 @@ import tempfile
 import unittest
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -246,6 +246,17 @@ class ExactSums(unittest.TestCase):
             with self.subTest(operator=operator):
                 y = self.model(operator, [x, "one", "x_zero", w, "one", "w_zero", "scale", "x_zero"], [x])
                 self.assertEqual({int(v) for v in np.ravel(y)}, {round(255 * 128 * 64 / 2 ** 14)})
+
+    def test_an_activation_of_no_inferred_type_is_unsigned_as_its_zero_point(self):
+        """onnx infers no type behind a node of com.microsoft."""
+        made = helper.make_model(helper.make_graph(
+            [helper.make_node("QLinearConcat", ["one", "x_zero", "x4", "one", "x_zero"], ["joined"], domain="com.microsoft", axis=1),
+             helper.make_node("QLinearConv", ["joined", "one", "x_zero", "w4", "one", "w_zero", "scale", "x_zero"], ["y"])],
+            "g", [helper.make_tensor_value_info("x4", TensorProto.UINT8, [4, 64, 1, 1])], [helper.make_empty_tensor_value_info("y")],
+            [numpy_helper.from_array(v, n) for n, v in dict(self.SCALES, w4=self.W.T.reshape(8, 64, 1, 1)).items()]),
+            opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
+        y = oracle.answers(made, [[self.X.reshape(4, 64, 1, 1)]])[0][0]
+        self.assertEqual({int(v) for v in np.ravel(y)}, {round(255 * 128 * 64 / 2 ** 14)})
 
 
 if __name__ == "__main__":
