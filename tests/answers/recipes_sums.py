@@ -100,6 +100,9 @@ def reduction(net):
         if any(a.size == 0 for a in x.arrays):
             raise Rejected("the logarithm of an empty sum")
         x.arrays = [abs(a % 100) + 1 for a in x.arrays]
+    if operator == "ReduceLogSumExp" and x.dtype in (d.INT32, d.INT64):
+        # ONNX Runtime cuts every exponential to a whole number: apart by 16, all but the largest are 0 on both sides.
+        x.arrays = [a % 100 * 16 for a in x.arrays]
     axes = draw.several(range(x.rank), least=1) if x.rank else []
     if version >= 11:
         axes = [a - x.rank if draw.chance(0.3) else a for a in axes]
