@@ -6,32 +6,67 @@
 #include "occ_base.h"
 
 #define OCC_SIDE_BIG 128
+#define OCC_SIDE_HALF 64
 #define OCC_SIDE_MIDDLE 32
 #define OCC_SIDE_SMALL 16
 #define OCC_SIDE_PRODUCT 64 /* of stacks of products, whatever their extents */
 #define OCC_SIDE_QUERIES 16 /* rows of the tiles of attention, which are OCC_SIDE_PRODUCT wide */
 
-/* Fewer tiles than this leave processors of a device idle: smaller ones are better, sooner where single lanes multiply
- * than where tensor cores do. */
-#define OCC_BIG_LEAST(tensor) ((tensor) ? 64 : 200)
+/* Fewer tiles than this leave processors of a device idle: smaller ones are better. Measured on 132 processors, with
+ * single lanes and with tensor cores; OCC_HALF_LEAST is for tiles of 64 x 64. */
+#define OCC_BIG_LEAST(tensor) ((tensor) ? 132 : 200)
+#define OCC_HALF_LEAST 160
 #define OCC_MIDDLE_LEAST 96
 
-/* Tiles of one matrix of rows x columns. */
-OCC_HOT int64_t occ_side_tiles(int64_t rows, int64_t columns, int64_t side)
+/* Rows and columns of a tile. Large ones, of 64 and more, compute each result as one sum in rising order; small ones
+ * share out the terms of a sum (occ_slices.h). */
+typedef struct occ_sides {
+    int rows, columns;
+} occ_sides;
+
+/* The tiles that there are, by number. */
+enum { OCC_SIDES_BIG, OCC_SIDES_NARROW, OCC_SIDES_HALF, OCC_SIDES_MIDDLE, OCC_SIDES_SMALL, OCC_SIDES };
+
+OCC_HOT occ_sides occ_sides_at(int number)
 {
-    return (rows + side - 1) / side * ((columns + side - 1) / side);
+    occ_sides s;
+    s.columns = number == OCC_SIDES_BIG      ? OCC_SIDE_BIG
+                : number < OCC_SIDES_MIDDLE  ? OCC_SIDE_HALF
+                : number == OCC_SIDES_MIDDLE ? OCC_SIDE_MIDDLE
+                                             : OCC_SIDE_SMALL;
+    s.rows = number == OCC_SIDES_NARROW ? OCC_SIDE_BIG : s.columns;
+    return s;
 }
 
-/* The side of the tiles of `stack` such matrices. tensor: tensor cores multiply */
-OCC_HOT int64_t occ_side_of(int64_t stack, int64_t rows, int64_t columns, int tensor)
+/* Tiles of one matrix of rows x columns. */
+OCC_HOT int64_t occ_side_tiles(int64_t rows, int64_t columns, int number)
 {
-    if (columns > OCC_SIDE_MIDDLE && rows > OCC_SIDE_MIDDLE &&
-        stack * occ_side_tiles(rows, columns, OCC_SIDE_BIG) >= OCC_BIG_LEAST(tensor))
-        return OCC_SIDE_BIG;
+    const occ_sides side = occ_sides_at(number);
+    return (rows + side.rows - 1) / side.rows * ((columns + side.columns - 1) / side.columns);
+}
+
+/* Whether tiles of 64 columns are better than of 128: a ninth more work for each result, but fewer columns behind the
+ * last. */
+OCC_HOT int occ_side_narrow(int64_t columns)
+{
+    return (columns + 63) / 64 * 9 <= (columns + 127) / 128 * 16;
+}
+
+/* The number of the sides for `stack` such matrices. tensor: tensor cores multiply */
+OCC_HOT int occ_sides_of(int64_t stack, int64_t rows, int64_t columns, int tensor)
+{
+    if (columns > OCC_SIDE_MIDDLE && rows > OCC_SIDE_MIDDLE) {
+        if (!occ_side_narrow(columns) && stack * occ_side_tiles(rows, columns, OCC_SIDES_BIG) >= OCC_BIG_LEAST(tensor))
+            return OCC_SIDES_BIG;
+        if (stack * occ_side_tiles(rows, columns, OCC_SIDES_NARROW) >= OCC_BIG_LEAST(tensor))
+            return OCC_SIDES_NARROW;
+        if (tensor && stack * occ_side_tiles(rows, columns, OCC_SIDES_HALF) >= OCC_HALF_LEAST)
+            return OCC_SIDES_HALF;
+    }
     if (rows > OCC_SIDE_SMALL && columns > OCC_SIDE_SMALL &&
-        stack * occ_side_tiles(rows, columns, OCC_SIDE_MIDDLE) >= OCC_MIDDLE_LEAST)
-        return OCC_SIDE_MIDDLE;
-    return OCC_SIDE_SMALL;
+        stack * occ_side_tiles(rows, columns, OCC_SIDES_MIDDLE) >= OCC_MIDDLE_LEAST)
+        return OCC_SIDES_MIDDLE;
+    return OCC_SIDES_SMALL;
 }
 
 #endif

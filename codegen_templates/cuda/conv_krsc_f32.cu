@@ -1,6 +1,6 @@
 /* conv_krsc_f32.cu - convolution as a matrix product that nobody stores: rows are pixels, columns are outputs, terms
  * are taps times inputs, in the order of the weights. Blocks compute tiles whose side follows from the extents
- * (occ_sides.h): of 128 x 128, each result one sum in rising order, as the C kernel adds (occ_conv_big.h); or smaller
+ * (occ_sides.h): large ones, each result one sum in rising order, as the C kernel adds (occ_conv_big.h); or smaller
  * ones, each result the sum of eight slices of the terms (occ_conv_slices.h). The grid decides no bit. Knows nothing of
  * ONNX's padding modes. */
 #include "occ_conv_slices.h"
@@ -12,13 +12,11 @@ OCC_HOT void occ_conv_by_side(const occ_krsc *c, occ_conv_work *big, occ_conv_wo
 {
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
-    const int64_t side = occ_side_of(c->groups, occ_krsc_pixels(c->y_at), c->y_at->dim[1] / c->groups, c->tensor);
-    if (side == OCC_SIDE_BIG)
-        occ_krsc_tiles(memory, rows, OCC_SIDE_BIG, c, big);
-    else if (side == OCC_SIDE_MIDDLE)
-        occ_krsc_tiles(memory, rows, OCC_SIDE_MIDDLE, c, small);
-    else
-        occ_krsc_tiles(memory, rows, OCC_SIDE_SMALL, c, small);
+    const int sides = occ_sides_of(c->groups, occ_krsc_pixels(c->y_at), c->y_at->dim[1] / c->groups, c->tensor);
+    OCC_UNROLLED
+    for (int i = 0; i < OCC_SIDES; i++)
+        if (sides == i && (c->tensor || i != OCC_SIDES_HALF)) /* single lanes take none of these */
+            occ_krsc_tiles(memory, rows, i, c, i < OCC_SIDES_MIDDLE ? big : small);
 }
 
 /* conv_krsc - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.

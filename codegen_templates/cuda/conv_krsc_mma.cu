@@ -2,32 +2,57 @@
  * are those of conv_krsc_f32.cu; factors come while others are used. Any grid gives the same bits. Knows nothing of
  * ONNX's padding modes. */
 #include "conv_krsc_f32.cu"
+#include "occ_mma_tile.h"
 #include "occ_slices_mma.h"
 
-/* Stores a result whose sum began with 0. */
-OCC_HOT void occ_conv_mma_store(const void *target, int row, int column, float sum)
+/* Four terms from k on of a pixel of a tile, or of a column of weights. */
+OCC_HOT occ_four occ_conv_mma_fetch(const void *factors, int column, int line, int64_t k)
 {
-    occ_krsc_store(target, row, column, sum + occ_krsc_start(target, column));
+    const occ_conv_big *f = (const occ_conv_big *)factors;
+    occ_four            x = {{0.0f, 0.0f, 0.0f, 0.0f}};
+    if (f->fours) {
+        const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k);
+        if (column ? k < f->terms && line < f->columns : occ_conv_has(f, line, &t, k))
+            x = occ_load_four(column ? f->w + line * f->terms + k : f->x + occ_krsc_place(f->row + line, &t));
+        return x;
+    }
+    OCC_UNROLLED
+    for (int i = 0; i < 4; i++) {
+        const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + i);
+        if (column ? k + i < f->terms && line < f->columns : occ_conv_has(f, line, &t, k + i))
+            x.value[i] = *(column ? f->w + line * f->terms + k + i : f->x + occ_krsc_place(f->row + line, &t));
+    }
+    return x;
+}
+
+/* The values of four results whose sums began with 0. */
+OCC_HOT occ_four occ_conv_mma_value(const void *target, int row, int column, occ_four sums)
+{
+    OCC_UNROLLED
+    for (int i = 0; i < 4; i++)
+        sums.value[i] += occ_krsc_start(target, column + i);
+    return occ_krsc_value(target, row, column, sums);
 }
 
 /* Each warp's part of a tile is computed by one warp; blocks of fewer warps than parts go through a tile several times.
  * Arguments as of occ_conv_big_tile. */
-OCC_HOT void occ_conv_mma_tile(float *memory, int side, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
+OCC_HOT void occ_conv_mma_tile(float *memory, int sides, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
 {
-    const occ_stages stages = occ_big_stages(side);
+    const occ_mma_tile t = {occ_sides_at(sides), c->tensor};
     for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-        occ_mma_part p = occ_mma_begin(part, side, c->tensor);
-        occ_stages_run(memory, &stages, f->terms, occ_conv_big_fill, f, occ_mma_add, &p);
-        const occ_krsc_target to = occ_krsc_target_of(occ_again(tile), side, c);
-        occ_big_finish(memory, &p, part - occ_thread(), occ_mma_show, occ_mma_owner, occ_conv_mma_store, &to);
+        occ_mma_part p = occ_mma_begin(&t.side, part);
+        occ_mma_run(memory, &p, &t, part, f->terms, occ_conv_mma_fetch, f);
+        const occ_krsc_target to = occ_krsc_target_of(occ_again(tile), sides, c);
+        occ_big_finish(memory, &p, part - occ_thread(), &t.side, occ_mma_show, occ_mma_owner, occ_conv_mma_value,
+                       occ_krsc_put, &to);
     }
 }
 
 /* Arguments as of occ_conv_slice_tile. */
-OCC_HOT void occ_conv_mma_slice_tile(float *memory, int side, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
+OCC_HOT void occ_conv_mma_slice_tile(float *memory, int sides, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
 {
-    const occ_krsc_target t = occ_krsc_target_of(tile, side, c);
-    occ_slice_tile(memory, side, f->terms, occ_conv_slice_fill, f, occ_slice_add_tensor, c->tensor, occ_krsc_start,
+    const occ_krsc_target t = occ_krsc_target_of(tile, sides, c);
+    occ_slice_tile(memory, sides, f->terms, occ_conv_fill, f, occ_slice_add_tensor, c->tensor, occ_krsc_start,
                    occ_krsc_store, &t);
 }
 

@@ -1,26 +1,8 @@
 /* matmul_mma.cu - matmul_f32 on tensor cores: factors are rounded, sums are float32; tiles of 64 x 64, whose factors
- * come while others are used. Any grid gives the same bits. Knows nothing of where the factors come from. */
+ * come while others are used (occ_mma_tile.h). Any grid gives the same bits. Knows nothing of where the factors come
+ * from. */
 #include "matmul_f32.cu"
-#include "occ_mma.h"
-
-/* Begins to bring terms k to k + OCC_BIG_K - 1 of a tile's lines: rows of a, or columns of b, of which there are
- * `lines`; `line` and `term` are elements between neighbours. */
-OCC_HOT void occ_matmul_mma_fill(float *to, const float *from, int64_t line, int64_t term, int64_t lines, int64_t terms)
-{
-    const int fours = OCC_BIG_K / 4;
-    if (term == 1) {
-        for (int i = occ_thread(); i < OCC_TILE_SIDE * fours; i += occ_threads()) {
-            const int     r = i / fours, at = i % fours * 4;
-            const int64_t left = r < lines ? terms - at : 0;
-            occ_big_bring(to + r * OCC_BIG_PITCH + at, left > 0 ? from + r * line + at : from, left);
-        }
-        return;
-    }
-    for (int i = occ_thread(); i < OCC_TILE_SIDE * OCC_BIG_K; i += occ_threads()) {
-        const int r = i % OCC_TILE_SIDE, d = i / OCC_TILE_SIDE;
-        to[r * OCC_BIG_PITCH + d] = r < lines && d < terms ? from[r * line + d * term] : 0.0f;
-    }
-}
+#include "occ_mma_tile.h"
 
 /* The factors of a tile, and where it begins. */
 typedef struct occ_mma_factors {
@@ -28,20 +10,29 @@ typedef struct occ_mma_factors {
     const occ_place_in *at;
 } occ_mma_factors;
 
-OCC_HOT void occ_matmul_mma_both(float *sa, float *sb, const void *factors, int side, int64_t k)
+/* Four terms from k on of a row of a, or of a column of b, whose places are counted from the tile's first. */
+OCC_HOT occ_four occ_matmul_mma_fetch(const void *factors, int column, int line, int64_t k)
 {
     const occ_factors  *f = ((const occ_mma_factors *)factors)->f;
     const occ_place_in *at = ((const occ_mma_factors *)factors)->at;
-    (void)side;
-    occ_matmul_mma_fill(sa, f->a.data + at->row * f->a.row + k * f->a.column, f->a.row, f->a.column, f->rows - at->row,
-                        f->depth - k);
-    occ_matmul_mma_fill(sb, f->b.data + at->column * f->b.column + k * f->b.row, f->b.column, f->b.row,
-                        f->columns - at->column, f->depth - k);
+    const int64_t       n = line + (column ? at->column : at->row), lines = column ? f->columns : f->rows;
+    const int64_t       term = column ? f->b.row : f->a.column;
+    const float *const  from = column ? f->b.data + n * f->b.column + k * term : f->a.data + n * f->a.row + k * term;
+    occ_four            x = {{0.0f, 0.0f, 0.0f, 0.0f}};
+    if (n >= lines)
+        return x;
+    if (term == 1 && k + 4 <= f->depth && (uintptr_t)from % 16 == 0)
+        return occ_load_four(from);
+    OCC_UNROLLED
+    for (int i = 0; i < 4; i++)
+        if (k + i < f->depth)
+            x.value[i] = from[i * term];
+    return x;
 }
 
 /* Applies the expression to the results of this lane, and stores them. */
-OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part *p, const occ_place_in *at,
-                                  const occ_expr *e, const occ_stack_fused *fused)
+OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part *p, const occ_sides *side,
+                                  const occ_place_in *at, const occ_expr *e, const occ_stack_fused *fused)
 {
     const int64_t pitch = y_at->rank - 1, yrow = occ_stack_row(y_at);
     OCC_UNROLLED
@@ -52,7 +43,7 @@ OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part 
         for (int c = 0; c < OCC_TILE_SIDE / 16; c++) {
             const int64_t n = at->column + p->column + c / 2 * 8 + c % 2;
             if (m < y_at->dim[pitch - 1] && n < y_at->dim[pitch])
-                y[m * yrow + n] = occ_apply_vf(&row, *occ_mma_sum(p, OCC_TILE_SIDE, r, c), n, 1, fused->fn);
+                y[m * yrow + n] = occ_apply_vf(&row, *occ_mma_sum(p, side, r, c), n, 1, fused->fn);
         }
     }
 }
@@ -62,8 +53,8 @@ OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part 
 OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at, const float *b,
                             const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused, int kind)
 {
-    OCC_SHARED_ARRAY(float, memory, OCC_BIG_MEMORY(OCC_TILE_SIDE));
-    const occ_stages stages = occ_big_stages(OCC_TILE_SIDE);
+    OCC_SHARED_ARRAY(float, memory, OCC_STAGES_FLOATS(2 * OCC_TILE_SIDE, OCC_BIG_PITCH, 2));
+    const occ_mma_tile t = {{OCC_TILE_SIDE, OCC_TILE_SIDE}, kind};
     const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], columns = y_at->dim[rank - 1];
     const int64_t across = (columns + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE,
                   down = (rows + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE, total = occ_stack_count(y_at) * down * across;
@@ -73,10 +64,10 @@ OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, con
         const occ_factors  f = occ_matmul_factors(a, a_at, b, b_at, y_at, s);
         const occ_mma_factors tile_of = {&f, &at};
         for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-            occ_mma_part p = occ_mma_begin(part, OCC_TILE_SIDE, kind);
-            occ_stages_run(memory, &stages, f.depth, occ_matmul_mma_both, &tile_of, occ_mma_add, &p);
+            occ_mma_part p = occ_mma_begin(&t.side, part);
+            occ_mma_run(memory, &p, &t, part, f.depth, occ_matmul_mma_fetch, &tile_of);
             if (part < OCC_BIG_PARTS)
-                occ_matmul_mma_store(y + occ_stack_at(s, y_at, y_at->stride), y_at, &p, &at, e, fused);
+                occ_matmul_mma_store(y + occ_stack_at(s, y_at, y_at->stride), y_at, &p, &t.side, &at, e, fused);
         }
     }
 }

@@ -1,5 +1,5 @@
-/* occ_conv_big.h - convolution of large images to many outputs, as conv_krsc_f32.cu makes it, but by tiles of 128 x 128
- * whose factors come while others are used. Terms come in the same order, so the bits are the same. */
+/* occ_conv_big.h - convolution of large images to many outputs, as conv_krsc_f32.cu makes it, but by tiles of 128 or 64
+ * rows and columns whose factors come while others are used. Terms come in the same order, so the bits are the same. */
 #ifndef OCC_CONV_BIG_H
 #define OCC_CONV_BIG_H
 
@@ -30,6 +30,7 @@ typedef struct occ_conv_big {
     const occ_window   *window;
     const occ_krsc_row *row;
     int64_t             inputs, terms, columns;
+    int                 borders; /* axes along which windows may reach outside */
     int                 fours;
 } occ_conv_big;
 
@@ -43,49 +44,59 @@ OCC_HOT int occ_conv_by_fours(const float *x, const occ_image *x_at, const float
     return all;
 }
 
-/* Begins to copy four terms from k on, of which t is the first, of row and column r of a tile. */
-OCC_HOT void occ_conv_copy(float *a, float *b, const occ_conv_big *f, int r, const occ_krsc_term *t, int64_t k)
+/* Whether row r of a tile has a term t, the k-th. */
+OCC_HOT int occ_conv_has(const occ_conv_big *f, int r, const occ_krsc_term *t, int64_t k)
 {
-    const int some = k < f->terms;
-    occ_copy16_or_zero(a, f->x + occ_krsc_place(f->row + r, t), some && occ_krsc_is_inside(f->x_at, f->row + r, t));
-    occ_copy16_or_zero(b, f->w + r * f->terms + k, some && r < f->columns);
+    return k < f->terms && occ_krsc_is_inside(f->x_at, f->borders, f->row + r, t);
+}
+
+/* Begins to copy four terms from k on of rows and columns `first`, first + step, ... of a tile. */
+OCC_HOT void occ_conv_copy(float *sa, float *sb, const occ_conv_big *f, const occ_stages *s, int first, int step,
+                           int64_t k)
+{
+    const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k);
+    OCC_UNROLLED
+    for (int r = 0; r < s->side.rows; r += step)
+        occ_copy16_or_zero(sa + (first + r) * s->pitch, f->x + occ_krsc_place(f->row + first + r, &t),
+                           occ_conv_has(f, first + r, &t, k));
+    OCC_UNROLLED
+    for (int r = 0; r < s->side.columns; r += step)
+        occ_copy16_or_zero(sb + (first + r) * s->pitch, f->w + (first + r) * f->terms + k,
+                           k < f->terms && first + r < f->columns);
 }
 
 /* The same one by one, where they are no neighbours. */
-OCC_HOT void occ_conv_gather(float *a, float *b, const occ_conv_big *f, int r, int64_t k)
+OCC_HOT void occ_conv_gather(float *sa, float *sb, const occ_conv_big *f, const occ_stages *s, int first, int step,
+                             int64_t k)
 {
+    occ_krsc_term t[4];
+    OCC_UNROLLED
+    for (int i = 0; i < 4; i++)
+        t[i] = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + i);
     OCC_ROLLED
-    for (int i = 0; i < 4; i++) {
-        const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + i);
-        const int           some = k + i < f->terms;
-        a[i] = some && occ_krsc_is_inside(f->x_at, f->row + r, &t) ? f->x[occ_krsc_place(f->row + r, &t)] : 0.0f;
-        b[i] = some && r < f->columns ? f->w[r * f->terms + k + i] : 0.0f;
-    }
-}
-
-/* Begins to bring a stage of `terms` terms, whose rows are `pitch` floats apart. A thread always brings the same four
- * terms, so that these are taken apart once. */
-OCC_HOT void occ_conv_fill(float *sa, float *sb, const occ_conv_big *f, int side, int64_t k, int terms, int pitch)
-{
-    const int           fours = terms / 4, at = occ_thread() % fours * 4, step = OCC_BIG_PARTS / fours;
-    const int           first = occ_thread() / fours;
-    const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + at);
-    sa += at;
-    sb += at;
-    if (f->fours && occ_threads() == OCC_BIG_PARTS) {
+    for (int r = first; r < s->side.rows; r += step) {
         OCC_UNROLLED
-        for (int r = 0; r < side; r += step)
-            occ_conv_copy(sa + (first + r) * pitch, sb + (first + r) * pitch, f, first + r, &t, k + at);
-        return;
+        for (int i = 0; i < 4; i++)
+            occ_copy4_or_zero(sa + r * s->pitch + i, f->x + occ_krsc_place(f->row + r, t + i),
+                              occ_conv_has(f, r, t + i, k + i));
     }
     OCC_ROLLED
-    for (int r = first; r < side; r += occ_threads() / fours)
-        occ_conv_gather(sa + r * pitch, sb + r * pitch, f, r, k + at);
+    for (int r = first; r < s->side.columns; r += step) {
+        OCC_UNROLLED
+        for (int i = 0; i < 4; i++)
+            occ_copy4_or_zero(sb + r * s->pitch + i, f->w + r * f->terms + k + i, k + i < f->terms && r < f->columns);
+    }
 }
 
-OCC_HOT void occ_conv_big_fill(float *sa, float *sb, const void *factors, int side, int64_t k)
+/* Begins to bring a stage. A thread always brings the same four terms, so that these are taken apart once. */
+OCC_HOT void occ_conv_fill(float *sa, float *sb, const void *factors, const occ_stages *s, int64_t k)
 {
-    occ_conv_fill(sa, sb, (const occ_conv_big *)factors, side, k, OCC_BIG_K, OCC_BIG_PITCH);
+    const occ_conv_big *f = (const occ_conv_big *)factors;
+    const int           fours = s->terms / 4, at = occ_thread() % fours * 4, first = occ_thread() / fours;
+    if (f->fours && occ_threads() == OCC_BIG_PARTS)
+        occ_conv_copy(sa + at, sb + at, f, s, first, OCC_BIG_PARTS / fours, k + at);
+    else
+        occ_conv_gather(sa + at, sb + at, f, s, first, occ_threads() / fours, k + at);
 }
 
 /* The place of a tile's results. pixel, channel: of its first row and column; columns: those that exist */
@@ -98,15 +109,17 @@ typedef struct occ_krsc_target {
     const occ_fused *fused;
 } occ_krsc_target;
 
-/* The target of the tile-th tile of a side. */
-OCC_HOT occ_krsc_target occ_krsc_target_of(int64_t tile, int side, const occ_krsc *c)
+/* The target of the tile-th tile. sides: their number */
+OCC_HOT occ_krsc_target occ_krsc_target_of(int64_t tile, int sides, const occ_krsc *c)
 {
-    const int64_t         outputs = c->y_at->dim[1] / c->groups, across = (outputs + side - 1) / side;
-    const int64_t         pixels = occ_krsc_pixels(c->y_at), down = (pixels + side - 1) / side;
-    const int64_t         first = tile % across * side, channel = tile / (down * across) * outputs + first;
-    const occ_krsc_target t = {c->y,    c->y_at, c->bias ? c->bias + channel : c->bias, tile / across % down * side,
-                               pixels,  channel, occ_min(outputs - first, side),        c->e,
-                               c->fused};
+    const occ_sides       side = occ_sides_at(sides);
+    const int64_t         outputs = c->y_at->dim[1] / c->groups, across = (outputs + side.columns - 1) / side.columns;
+    const int64_t         pixels = occ_krsc_pixels(c->y_at), down = (pixels + side.rows - 1) / side.rows;
+    const int64_t         first = tile % across * side.columns, channel = tile / (down * across) * outputs + first;
+    const occ_krsc_target t = {
+        c->y,    c->y_at, c->bias ? c->bias + channel : c->bias,  tile / across % down * side.rows,
+        pixels,  channel, occ_min(outputs - first, side.columns), c->e,
+        c->fused};
     return t;
 }
 
@@ -128,33 +141,63 @@ OCC_HOT void occ_krsc_store(const void *target, int row, int column, float sum)
     t->y[occ_krsc_pixel_at(t->y_at, at) + c * t->y_at->stride[1]] = occ_apply_vf(&e, sum, c, 1, t->fused->fn);
 }
 
+/* The same of four neighbours of a row: their values; and stores them. */
+OCC_HOT occ_four occ_krsc_value(const void *target, int row, int column, occ_four sums)
+{
+    const occ_krsc_target *t = (const occ_krsc_target *)target;
+    const int64_t          at = t->pixel + row, c = t->channel + column;
+    const occ_expr         e = occ_fused_at(t->e, t->fused, at);
+    OCC_UNROLLED
+    for (int i = 0; i < 4; i++)
+        if (at < t->pixels && column + i < t->columns)
+            sums.value[i] = occ_apply_vf(&e, sums.value[i], c + i, 1, t->fused->fn);
+    return sums;
+}
+
+OCC_HOT void occ_krsc_put(const void *target, int row, int column, occ_four values)
+{
+    const occ_krsc_target *t = (const occ_krsc_target *)target;
+    const int64_t          at = t->pixel + row, c = t->channel + column, apart = t->y_at->stride[1];
+    if (at >= t->pixels)
+        return;
+    float *y = t->y + occ_krsc_pixel_at(t->y_at, at) + c * apart;
+    if (apart == 1 && column + 4 <= t->columns && (uintptr_t)y % 16 == 0) {
+        occ_store_four(y, values);
+        return;
+    }
+    OCC_UNROLLED
+    for (int i = 0; i < 4; i++)
+        if (column + i < t->columns)
+            y[i * apart] = values.value[i];
+}
+
 /* Starts the sums of a part with the bias of their columns. */
-OCC_HOT occ_big_part occ_conv_big_begin(int part, const occ_krsc_target *t)
+OCC_HOT occ_big_part occ_conv_big_begin(int part, const occ_krsc_target *t, occ_sides side)
 {
     occ_big_part p;
     occ_big_place(&p, part % OCC_BIG_PARTS);
     OCC_UNROLLED
-    for (int j = 0; j < OCC_BIG_PART; j++) {
+    for (int j = 0; j < side.columns / OCC_BIG_APART; j++) {
         const float start = occ_krsc_start(t, p.column + j * OCC_BIG_APART);
         OCC_UNROLLED
-        for (int i = 0; i < OCC_BIG_PART; i++)
+        for (int i = 0; i < side.rows / OCC_BIG_APART; i++)
             p.sum[i * OCC_BIG_PART + j] = start;
     }
     return p;
 }
 
-/* Computes the tile-th tile of a side from its factors. memory: shared */
-typedef void occ_conv_work(float *memory, int side, const occ_conv_big *f, const occ_krsc *c, int64_t tile);
+/* Computes the tile-th tile from its factors. memory: shared */
+typedef void occ_conv_work(float *memory, int sides, const occ_conv_big *f, const occ_krsc *c, int64_t tile);
 
-/* Computes all tiles of a side. rows: shared, `side` of them */
-OCC_HOT void occ_krsc_tiles(float *memory, occ_krsc_row *rows, int side, const occ_krsc *c, occ_conv_work *work)
+/* Computes all tiles. sides: their number; rows: shared, as many as a tile has */
+OCC_HOT void occ_krsc_tiles(float *memory, occ_krsc_row *rows, int sides, const occ_krsc *c, occ_conv_work *work)
 {
     const int64_t inputs = c->x_at->dim[1] / c->groups, terms = occ_window_size(c->window) * inputs;
     const int64_t pixels = occ_krsc_pixels(c->y_at);
-    const int64_t each = occ_side_tiles(pixels, c->y_at->dim[1] / c->groups, side);
+    const int64_t each = occ_side_tiles(pixels, c->y_at->dim[1] / c->groups, sides);
     const int     fours = occ_conv_by_fours(c->x, c->x_at, c->w, inputs);
     for (int64_t tile = occ_block(); tile < c->groups * each; tile += occ_grid()) {
-        const occ_krsc_target t = occ_krsc_target_of(tile, side, c);
+        const occ_krsc_target t = occ_krsc_target_of(tile, sides, c);
         const occ_conv_big    f = {c->x + tile / each * inputs * c->x_at->stride[1],
                                    c->w + t.channel * terms,
                                    c->x_at,
@@ -163,25 +206,27 @@ OCC_HOT void occ_krsc_tiles(float *memory, occ_krsc_row *rows, int side, const o
                                    inputs,
                                    terms,
                                    t.columns,
+                                   occ_krsc_borders(c->x_at, c->y_at, c->window),
                                    fours};
         /* The rows of the tile before are not read behind its last barrier. */
-        occ_krsc_rows(rows, side, c->x_at, c->y_at, c->window, t.pixel, pixels);
+        occ_krsc_rows(rows, occ_sides_at(sides).rows, c->x_at, c->y_at, c->window, t.pixel, pixels);
         occ_barrier();
-        work(memory, side, &f, c, tile);
+        work(memory, sides, &f, c, tile);
     }
 }
 
 /* Each part of a tile is computed by one thread; blocks of fewer threads than parts go through a tile several times.
- * side: OCC_BIG_SIDE; memory: OCC_BIG_MEMORY(side) floats */
-OCC_HOT void occ_conv_big_tile(float *memory, int side, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
+ * memory: OCC_BIG_MEMORY floats */
+OCC_HOT void occ_conv_big_tile(float *memory, int sides, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
 {
-    const occ_stages      stages = occ_big_stages(side);
-    const occ_krsc_target t = occ_krsc_target_of(tile, side, c);
+    const occ_stages      stages = occ_big_stages(occ_sides_at(sides));
+    const occ_krsc_target t = occ_krsc_target_of(tile, sides, c);
     for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-        occ_big_part p = occ_conv_big_begin(part, &t);
-        occ_stages_run(memory, &stages, f->terms, occ_conv_big_fill, f, occ_big_add, &p);
-        const occ_krsc_target to = occ_krsc_target_of(occ_again(tile), side, c);
-        occ_big_finish(memory, &p, part - occ_thread(), occ_big_show, occ_big_owner, occ_krsc_store, &to);
+        occ_big_part p = occ_conv_big_begin(part, &t, stages.side);
+        occ_stages_run(memory, &stages, f->terms, occ_conv_fill, f, occ_big_add, &p);
+        const occ_krsc_target to = occ_krsc_target_of(occ_again(tile), sides, c);
+        occ_big_finish(memory, &p, part - occ_thread(), &stages.side, occ_big_show, occ_big_owner, occ_krsc_value,
+                       occ_krsc_put, &to);
     }
 }
 

@@ -16,11 +16,13 @@
  *   occ_dot4_ii(a, b, c) ...    c + the products of four bytes of a and b; i: signed, u: unsigned
  *   occ_copy16(to, from)        begins to copy 16 bytes, aligned to 16, from the device's memory to shared memory
  *   occ_copy16_or_zero(to, from, some)   the same, or 16 bytes of 0 where some is 0, whatever `from` is
+ *   occ_copy4_or_zero(to, from, some)    likewise 4 bytes, aligned to 4
  *   occ_copy_commit()           closes a group of such copies
  *   occ_copy_wait(n)            waits for this thread's groups but for the n (a literal) that were closed last
  *   occ_fail(status, code)      keeps the first code other than 0 that any thread found
   * occ_four                    four floats; occ_load_four(from) and occ_store_four(to, four) move them at once,
   * aligned to 16
+ *   occ_word(bits)              a float of these 32 bits, for shared memory that holds something else
  *   occ_again(x)                x; what follows from it is computed again, so that it needs no register meanwhile
  *   OCC_UNROLLED                before a loop of literal count: unrolled, so that arrays stay in registers
  *   OCC_ROLLED                  before a loop: not unrolled, since it is seldom taken
@@ -141,6 +143,12 @@ OCC_DEVICE void occ_copy16_or_zero(void *to, const void *from, int some)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" : : "r"(at), "l"(from), "r"(some ? 16 : 0) : "memory");
 }
 
+OCC_DEVICE void occ_copy4_or_zero(void *to, const void *from, int some)
+{
+    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" : : "r"(at), "l"(from), "r"(some ? 4 : 0) : "memory");
+}
+
 OCC_DEVICE void occ_copy_commit(void)
 {
     asm volatile("cp.async.commit_group;" : : : "memory");
@@ -158,12 +166,22 @@ OCC_DEVICE void occ_copy16_or_zero(void *to, const void *from, int some)
     *(uint4 *)to = some ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);
 }
 
+OCC_DEVICE void occ_copy4_or_zero(void *to, const void *from, int some)
+{
+    *(uint32_t *)to = some ? *(const uint32_t *)from : 0;
+}
+
 OCC_DEVICE void occ_copy_commit(void)
 {
 }
 
 #define occ_copy_wait(n) ((void)(n))
 #endif
+
+OCC_DEVICE float occ_word(uint32_t bits)
+{
+    return __uint_as_float(bits);
+}
 
 OCC_DEVICE int64_t occ_again(int64_t x)
 {

@@ -1,5 +1,5 @@
-/* occ_mma.h - tensor cores: one product of small matrices whose factors and sums lie in the registers of a warp, and a
- * warp's part of a tile whose factors lie in shared memory. Knows nothing of how they came there.
+/* occ_mma.h - tensor cores: one product of small matrices whose factors and sums lie in the registers of a warp. Knows
+ * nothing of tiles.
  *
  *   OCC_HAS_MMA        whether the architecture has the instruction (sm_80 and newer)
  *   occ_tf32(x)        x rounded to the 10 bits of mantissa of TF32, ties away from zero
@@ -14,11 +14,17 @@
  *                   likewise for 16 terms, or 8, of half precision: mma.m16n8k16 and mma.m16n8k8 with .f16. A register
  *                   has two neighbouring k, the first in its low bits; with 8 terms those with 2 t + 8 do not exist:
  *                     a[row][k]       (g, 2 t) (g + 8, 2 t) (g, 2 t + 8) (g + 8, 2 t + 8)
- *                     b[k][column]    (2 t, g) (2 t + 8, g) */
+ *                     b[k][column]    (2 t, g) (2 t + 8, g)
+ *   occ_mma_words(to, from, pitch)
+ *                   reads 16 lines of eight words of 32 bits in shared memory, `pitch` words apart, aligned to 16
+ *                   bytes.
+ *                   A lane gets those of (line, word) (g, t) (g + 8, t) (g, t + 4) (g + 8, t + 4): ldmatrix of PTX.
+ *                   These are its registers of a, or of b for columns g (to[0], to[2]) and g + 8, where a word is a
+ *                   factor of TF32, or two neighbouring ones of half precision */
 #ifndef OCC_MMA_H
 #define OCC_MMA_H
 
-#include "occ_big.h"
+#include "occ_base.h"
 
 /* Kinds of factors. 0: single lanes multiply them, as float32 */
 #define OCC_MMA_TF32 1
@@ -32,6 +38,15 @@
 
 #if !defined(OCC_EMULATE)
 #if __CUDA_ARCH__ >= 800
+OCC_DEVICE void occ_mma_words(uint32_t *to, const float *from, int pitch)
+{
+    const unsigned at = (unsigned)__cvta_generic_to_shared(from + occ_lane() % 16 * pitch + occ_lane() / 16 * 4);
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+                 : "r"(at)
+                 : "memory");
+}
+
 OCC_DEVICE uint32_t occ_tf32(float x)
 {
     uint32_t bits;
@@ -68,6 +83,11 @@ OCC_DEVICE void occ_mma_fp16(float *d, const uint32_t *a, const uint32_t *b, int
 }
 #else
 /* Turing: kernels take the sums of single lanes, and these are not called. */
+OCC_DEVICE void occ_mma_words(uint32_t *to, const float *from, int pitch)
+{
+    (void)to, (void)from, (void)pitch;
+}
+
 OCC_DEVICE uint32_t occ_tf32(float x)
 {
     return __float_as_uint(x);
@@ -137,71 +157,6 @@ OCC_HOT void occ_mma_step(float *sum, const float *sa, const float *sb, int a, i
         for (int j = 0; j < s->across; j++)
             occ_mma(sum + (i * s->across + j) * 4, left, right[j], s->kind, s->terms);
     }
-}
-
-/* A tile has `side` rows and columns, 64 or 128, and eight warps' parts: two down, four across. A lane's sums are in
- * side / 32 products down and side / 32 across, of four each; it holds every eighth row from `row` on, and two columns
- * of every eight from `column` on. Factors lie as in occ_big.h: rows of OCC_BIG_PITCH floats, so that the 32 lanes read
- * 32 banks. */
-typedef struct occ_mma_part {
-    int   a, b; /* the lane's first factors: in rows and in columns of shared memory */
-    int   row, column;
-    float sum[OCC_BIG_PART * OCC_BIG_PART];
-    int   kind; /* of factors */
-} occ_mma_part;
-
-OCC_HOT occ_mma_part occ_mma_begin(int part, int side, int kind)
-{
-    const int    warp = part % OCC_BIG_PARTS / 32, lane = part % 32;
-    const int    down = warp / 4 * (side / 2), across = warp % 4 * (side / 4);
-    occ_mma_part p;
-    p.kind = kind;
-    p.a = (down + lane / 4) * OCC_BIG_PITCH + lane % 4;
-    p.b = (across + lane / 4) * OCC_BIG_PITCH + lane % 4;
-    p.row = down + lane / 4;
-    p.column = across + lane % 4 * 2;
-    OCC_UNROLLED
-    for (int i = 0; i < OCC_BIG_PART * OCC_BIG_PART; i++)
-        p.sum[i] = 0.0f;
-    return p;
-}
-
-/* Adds the terms of a stage; those behind the last one are 0. */
-OCC_HOT void occ_mma_add(void *sums, const float *sa, const float *sb, int side)
-{
-    occ_mma_part       *p = (occ_mma_part *)sums;
-    const occ_mma_shape shape = {p->kind, p->kind == OCC_MMA_FP16 ? 16 : 8, OCC_BIG_PITCH, side / 32, side / 32};
-    OCC_UNROLLED
-    for (int k = 0; k < OCC_BIG_K; k += 8)
-        if (k % shape.terms == 0)
-            occ_mma_step(p->sum, sa + k, sb + k, p->a, p->b, &shape);
-}
-
-/* The sum in the lane's row r and column c, both by number. */
-OCC_HOT float *occ_mma_sum(occ_mma_part *p, int side, int r, int c)
-{
-    return p->sum + (r / 2 * (side / 32) + c / 2) * 4 + r % 2 * 2 + c % 2;
-}
-
-/* Half the rows of a tile of OCC_BIG_SIDE, which half the warps have, go to shared memory; occ_mma_owner is the first
- * lane of the warp that has a result. Both are for occ_big_finish. */
-OCC_HOT void occ_mma_show(float *memory, void *sums, int half)
-{
-    occ_mma_part *p = (occ_mma_part *)sums;
-    if (p->row / OCC_BIG_HALF != half)
-        return;
-    OCC_UNROLLED
-    for (int r = 0; r < OCC_BIG_SIDE / 16; r++) {
-        OCC_UNROLLED
-        for (int c = 0; c < OCC_BIG_SIDE / 16; c++)
-            memory[(p->row % OCC_BIG_HALF + r * 8) * OCC_BIG_SHOWN + p->column + c / 2 * 8 + c % 2] =
-                *occ_mma_sum(p, OCC_BIG_SIDE, r, c);
-    }
-}
-
-OCC_HOT int occ_mma_owner(int row, int column)
-{
-    return (row / OCC_BIG_HALF * 4 + column / (OCC_BIG_SIDE / 4)) * 32;
 }
 
 #endif

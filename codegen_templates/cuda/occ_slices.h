@@ -24,7 +24,7 @@
  * results so far where a block has fewer warps than slices. */
 #define OCC_SLICE_AHEAD(side) ((side) == OCC_SIDE_SMALL ? 4 : 2)
 #define OCC_SLICE_SUMS(side) ((side) * ((side) + OCC_SLICE_GAP))
-#define OCC_SLICE_STAGES(side) OCC_STAGES_FLOATS(side, OCC_SLICE_PITCH, OCC_SLICE_AHEAD(side))
+#define OCC_SLICE_STAGES(side) OCC_STAGES_FLOATS(2 * (side), OCC_SLICE_PITCH, OCC_SLICE_AHEAD(side))
 #define OCC_SLICE_AREA(side) \
     (OCC_SLICE_STAGES(side) > OCC_SLICES * OCC_SLICE_SUMS(side) ? OCC_SLICE_STAGES(side) \
                                                                 : OCC_SLICES * OCC_SLICE_SUMS(side))
@@ -51,8 +51,9 @@ OCC_HOT float *occ_slice_sum(occ_slice *p, int side, int r, int c, int tensor)
 }
 
 /* Adds the slice's terms of a stage, without tensor cores. Threads whose slice does not exist only bring. */
-OCC_HOT void occ_slice_add_lanes(void *sums, const float *sa, const float *sb, int side)
+OCC_HOT void occ_slice_add_lanes(void *sums, const float *sa, const float *sb, const occ_stages *s)
 {
+    const int  side = s->side.rows;
     occ_slice *p = (occ_slice *)sums;
     if (p->number >= OCC_SLICES)
         return;
@@ -95,15 +96,19 @@ OCC_HOT void occ_slice_show(float *memory, occ_slice *p, int side, int tensor)
     occ_barrier();
 }
 
+/* Stores the result in a row and a column of the tile. */
+typedef void occ_tile_store(const void *target, int row, int column, float sum);
+
 /* The value with which the sums of a column of the tile begin. */
 typedef float occ_slice_start(const void *target, int column);
 
 /* Computes a tile. A block of fewer warps than slices goes through the terms several times. */
-OCC_HOT void occ_slice_tile(float *memory, int side, int64_t terms, occ_stage_fill *fill, const void *factors,
+OCC_HOT void occ_slice_tile(float *memory, int sides, int64_t terms, occ_stage_fill *fill, const void *factors,
                             occ_stage_add *add, int tensor, occ_slice_start *start, occ_tile_store *store,
                             const void *target)
 {
-    const occ_stages stages = {side, OCC_SLICE_STAGE, OCC_SLICE_PITCH, OCC_SLICE_AHEAD(side)};
+    const int        side = occ_sides_at(sides).rows;
+    const occ_stages stages = {{side, side}, OCC_SLICE_STAGE, OCC_SLICE_PITCH, OCC_SLICE_AHEAD(side)};
     const int        warps = occ_threads() / 32;
     float           *total = memory + OCC_SLICE_AREA(side);
     for (int first = 0; first < OCC_SLICES; first += warps) {

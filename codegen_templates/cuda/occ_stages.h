@@ -6,32 +6,33 @@
 #ifndef OCC_STAGES_H
 #define OCC_STAGES_H
 
-#include "occ_base.h"
+#include "occ_sides.h"
 
-/* Begins to bring terms k to k + terms of a stage - 1 of all rows to sa, of all columns to sb; those behind the last
- * become 0. */
-typedef void occ_stage_fill(float *sa, float *sb, const void *factors, int side, int64_t k);
-
-/* Adds the terms of a stage to sums of the caller's type. */
-typedef void occ_stage_add(void *sums, const float *sa, const float *sb, int side);
-
-/* The shape of stages, all literals: `side` rows and columns of `terms` floats each, `pitch` floats apart; `count`
- * stages, 2 or 4, lie in shared memory at a time. */
+/* The shape of stages, all literals: the rows and columns of a tile, `terms` floats of each, `pitch` floats apart;
+ * `count` stages, 2 or 4, lie in shared memory at a time. */
 typedef struct occ_stages {
-    int side, terms, pitch, count;
+    occ_sides side;
+    int       terms, pitch, count;
 } occ_stages;
 
-#define OCC_STAGES_FLOATS(side, pitch, count) (2 * (side) * (pitch) * (count))
+/* Begins to bring terms k to k + s->terms - 1 of all rows to sa, of all columns to sb; those behind the last become
+ * 0. */
+typedef void occ_stage_fill(float *sa, float *sb, const void *factors, const occ_stages *s, int64_t k);
+
+/* Adds the terms of a stage to sums of the caller's type. */
+typedef void occ_stage_add(void *sums, const float *sa, const float *sb, const occ_stages *s);
+
+#define OCC_STAGES_FLOATS(lines, pitch, count) ((lines) * (pitch) * (count)) /* lines: rows and columns */
 
 /* Brings and adds all terms. memory: OCC_STAGES_FLOATS, shared, free behind this */
 OCC_HOT void occ_stages_run(float *memory, const occ_stages *s, int64_t terms, occ_stage_fill *fill,
                             const void *factors, occ_stage_add *add, void *sums)
 {
-    const int size = s->side * s->pitch;
+    const int rows = s->side.rows * s->pitch, size = rows + s->side.columns * s->pitch;
     int       here = 0, there = 0;
     for (int64_t k = 0; k < (s->count - 1) * s->terms; k += s->terms, there++) {
         if (k < terms)
-            fill(memory + there * 2 * size, memory + (there * 2 + 1) * size, factors, s->side, k);
+            fill(memory + there * size, memory + there * size + rows, factors, s, k);
         occ_copy_commit();
     }
     for (int64_t k = 0; k < terms; k += s->terms) {
@@ -42,9 +43,9 @@ OCC_HOT void occ_stages_run(float *memory, const occ_stages *s, int64_t terms, o
             occ_copy_wait(0);
         occ_barrier(); /* this stage is there, and the one before has been used */
         if (next < terms)
-            fill(memory + there * 2 * size, memory + (there * 2 + 1) * size, factors, s->side, next);
+            fill(memory + there * size, memory + there * size + rows, factors, s, next);
         occ_copy_commit();
-        add(sums, memory + here * 2 * size, memory + (here * 2 + 1) * size, s->side);
+        add(sums, memory + here * size, memory + here * size + rows, s);
         here = here + 1 < s->count ? here + 1 : 0;
         there = there + 1 < s->count ? there + 1 : 0;
     }

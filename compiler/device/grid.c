@@ -15,7 +15,7 @@ static int64_t conv_tiles(const Step *step, bool tensor)
 
     for (int i = 2; i < 5; i++)
         pixels *= step_value(step, "ydim", i);
-    return groups * occ_side_tiles(pixels, outputs, occ_side_of(groups, pixels, outputs, tensor));
+    return groups * occ_side_tiles(pixels, outputs, occ_sides_of(groups, pixels, outputs, tensor));
 }
 
 /* Tiles of a stack of products, which have so many rows. */

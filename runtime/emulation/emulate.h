@@ -40,6 +40,7 @@ enum State { READY, AT_BARRIER, AT_EXCHANGE, DONE };
 struct Copy {
     void       *to;
     const void *from;
+    size_t      bytes;
     int         group;
 };
 
@@ -127,15 +128,15 @@ inline Copy next_copy(int n)
 }
 
 /* Begins one; returns whether it is done now. */
-inline bool begin_copy(void *to, const void *from)
+inline bool begin_copy(void *to, const void *from, size_t bytes)
 {
     fiber::Unseen unseen;
     Thread       *t = &now->thread[static_cast<size_t>(now->self)];
-    if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) % 16)
-        fault("copies 16 bytes to or from an address that is not aligned to 16");
+    if ((reinterpret_cast<uintptr_t>(to) | reinterpret_cast<uintptr_t>(from)) % bytes)
+        fault("copies bytes to or from an address that is not aligned to their number");
     if (settings.in_order || draw(&now->random, 2))
         return true;
-    t->copies.push_back({to, from, t->group});
+    t->copies.push_back({to, from, bytes, t->group});
     return false;
 }
 
@@ -457,6 +458,14 @@ OCC_DEVICE uint32_t occ_halves(float x, float y)
     return emulate_half(x) | emulate_half(y) << 16;
 }
 
+/* Words of 16 lines in shared memory, those that a lane has in ldmatrix. */
+OCC_DEVICE void occ_mma_words(uint32_t *to, const float *from, int pitch)
+{
+    const int lane = emulate::now->self % 32;
+    for (int i = 0; i < 4; i++)
+        memcpy(to + i, from + (lane / 4 + i % 2 * 8) * pitch + lane % 4 + i / 2 * 4, sizeof *to);
+}
+
 /* One term of a warp's product: what the lane that holds it passed. */
 inline float emulate_factor(uint32_t bits, int lane, int line)
 {
@@ -502,18 +511,29 @@ OCC_DEVICE void occ_mma_fp16(float *d, const uint32_t *a, const uint32_t *b, int
 }
 
 /* The copy is done now, or when it is waited for; until then its target is poison. */
+inline void emulate_copy(void *to, const void *from, size_t bytes)
+{
+    if (emulate::begin_copy(to, from, bytes))
+        memcpy(to, from, bytes);
+    else
+        memset(to, 0xff, bytes);
+}
+
 inline void occ_copy16(void *to, const void *from)
 {
-    if (emulate::begin_copy(to, from))
-        memcpy(to, from, 16);
-    else
-        memset(to, 0xff, 16);
+    emulate_copy(to, from, 16);
 }
+
+alignas(16) inline const unsigned char emulate_nothing[16] = {};
 
 inline void occ_copy16_or_zero(void *to, const void *from, int some)
 {
-    alignas(16) static const unsigned char nothing[16] = {};
-    occ_copy16(to, some ? from : nothing);
+    emulate_copy(to, some ? from : emulate_nothing, 16);
+}
+
+inline void occ_copy4_or_zero(void *to, const void *from, int some)
+{
+    emulate_copy(to, some ? from : emulate_nothing, 4);
 }
 
 inline void occ_copy_commit(void)
@@ -525,7 +545,14 @@ inline void occ_copy_commit(void)
 inline void occ_copy_wait(int n)
 {
     for (emulate::Copy c = emulate::next_copy(n); c.to; c = emulate::next_copy(n))
-        memcpy(c.to, c.from, 16);
+        memcpy(c.to, c.from, c.bytes);
+}
+
+inline float occ_word(uint32_t bits)
+{
+    float word;
+    memcpy(&word, &bits, sizeof word);
+    return word;
 }
 
 inline int64_t occ_again(int64_t x)

@@ -6,20 +6,20 @@
 #undef occ_conv_krsc_f32
 #include "conv_krsc_f32.cu"
 
-static int side; /* of the tiles that are tried; 0: those that the kernel takes */
+static int sides = OCC_SIDES; /* of the tiles that are tried, by number; OCC_SIDES: those that the kernel takes */
 
 static void convolve(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                      const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
                      const occ_fused *fused)
 {
-    if (!side) {
+    if (sides == OCC_SIDES) {
         occ_conv_krsc_f32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
         return;
     }
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
     const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, 0};
-    occ_krsc_tiles(memory, rows, side, &c, side == OCC_SIDE_BIG ? occ_conv_big_tile : occ_conv_slice_tile);
+    occ_krsc_tiles(memory, rows, sides, &c, sides < OCC_SIDES_MIDDLE ? occ_conv_big_tile : occ_conv_slice_tile);
 }
 
 static void check(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
@@ -43,7 +43,7 @@ static void check(Random *random, int64_t groups, int64_t inputs, int64_t output
     const auto device = [&](float *to) {
         convolve(x.at(), &x_at, w.at(), add, to, &y_at, &window, groups, &e, &fused);
     };
-    if (side == OCC_SIDE_BIG)
+    if (sides < OCC_SIDES_MIDDLE)
         compare("conv_krsc", y, host, device);
     else
         near("conv_krsc", 1e-4, y, host, device); /* sums of slices */
@@ -69,29 +69,31 @@ static void more_outputs_than_a_tile_has(void **)
     }
 }
 
-/* Tiles of 128 x 128, whatever the shape: few outputs, edges of tiles, groups, channels that are no fours. */
-static void big_tiles(void **)
+/* Large tiles, whatever the shape: few outputs, edges of tiles, groups, channels that are no fours. */
+static void large_tiles(void **)
 {
     Random random = {13};
-    side = OCC_SIDE_BIG;
-    for (int i = 0; i < rounds(20); i++) {
-        const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
-        check(&random, random.pick(0, 2) ? 1 : 2, random.pick(1, 12), random.pick(1, 20), in, random.pick(1, 2));
+    for (int s = OCC_SIDES_BIG; s < OCC_SIDES_MIDDLE; s++) {
+        sides = s;
+        for (int i = 0; i < rounds(20); i++) {
+            const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
+            check(&random, random.pick(0, 2) ? 1 : 2, random.pick(1, 12), random.pick(1, 20), in, random.pick(1, 2));
+        }
+        for (int64_t outputs : {63, 64, 127, 128, 131}) {
+            const int64_t in[3] = {1, 12, 13};
+            check(&random, 1, 8, outputs, in, 1);
+            check(&random, 2, 5, outputs, in, 1);
+        }
     }
-    for (int64_t outputs : {127, 128, 131}) {
-        const int64_t in[3] = {1, 12, 13};
-        check(&random, 1, 8, outputs, in, 1);
-        check(&random, 2, 5, outputs, in, 1);
-    }
-    side = 0;
+    sides = OCC_SIDES;
 }
 
-/* Tiles of 16 x 16 and 32 x 32, whatever the shape: several stages of terms, terms and channels that are no fours. */
+/* Small tiles, whatever the shape: several stages of terms, terms and channels that are no fours. */
 static void small_tiles(void **)
 {
     Random random = {14};
-    for (int s : {OCC_SIDE_SMALL, OCC_SIDE_MIDDLE}) {
-        side = s;
+    for (int s = OCC_SIDES_MIDDLE; s < OCC_SIDES; s++) {
+        sides = s;
         for (int i = 0; i < rounds(20); i++) {
             const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
             check(&random, random.pick(0, 2) ? 1 : 2, random.pick(1, 40), random.pick(1, 40), in, random.pick(1, 2));
@@ -101,28 +103,30 @@ static void small_tiles(void **)
             check(&random, 1, inputs, 33, in, 1);
         }
     }
-    side = 0;
+    sides = OCC_SIDES;
 }
 
-/* The side follows from the extents: large ones where there are enough tiles, and never more than there are results. */
-static void sides(void **)
+/* Sides follow from the extents: large ones where there are enough tiles, and never more than there are results. */
+static void sides_follow(void **)
 {
-    assert_int_equal(occ_side_of(1, 3136, 1024, 0), OCC_SIDE_BIG);
-    assert_int_equal(occ_side_of(1, 3135, 64, 1), OCC_SIDE_MIDDLE);
-    assert_int_equal(occ_side_of(1, 1024, 1024, 0), OCC_SIDE_MIDDLE);
-    assert_int_equal(occ_side_of(1, 1024, 1024, 1), OCC_SIDE_BIG);
-    assert_int_equal(occ_side_of(1, 100352, 64, 0), OCC_SIDE_BIG);
-    assert_int_equal(occ_side_of(1, 100352, 32, 0), OCC_SIDE_MIDDLE);
-    assert_int_equal(occ_side_of(1, 49, 512, 1), OCC_SIDE_SMALL);
-    assert_int_equal(occ_side_of(1, 1, 4096, 0), OCC_SIDE_SMALL);
-    assert_int_equal(occ_side_of(1, 147456, 3, 0), OCC_SIDE_SMALL);
-    assert_int_equal(occ_side_of(100, 40, 20, 0), OCC_SIDE_MIDDLE);
+    assert_int_equal(occ_sides_of(1, 3136, 1024, 0), OCC_SIDES_BIG);
+    assert_int_equal(occ_sides_of(1, 3135, 64, 1), OCC_SIDES_MIDDLE);
+    assert_int_equal(occ_sides_of(1, 1024, 1024, 0), OCC_SIDES_MIDDLE);
+    assert_int_equal(occ_sides_of(1, 1024, 1024, 1), OCC_SIDES_HALF);
+    assert_int_equal(occ_sides_of(1, 6272, 1024, 1), OCC_SIDES_BIG);
+    assert_int_equal(occ_sides_of(1, 100352, 64, 0), OCC_SIDES_NARROW);
+    assert_int_equal(occ_sides_of(1, 100352, 192, 1), OCC_SIDES_NARROW);
+    assert_int_equal(occ_sides_of(1, 100352, 32, 0), OCC_SIDES_MIDDLE);
+    assert_int_equal(occ_sides_of(1, 49, 512, 1), OCC_SIDES_SMALL);
+    assert_int_equal(occ_sides_of(1, 1, 4096, 0), OCC_SIDES_SMALL);
+    assert_int_equal(occ_sides_of(1, 147456, 3, 0), OCC_SIDES_SMALL);
+    assert_int_equal(occ_sides_of(100, 40, 20, 0), OCC_SIDES_MIDDLE);
 }
 
 int main()
 {
     const CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(more_outputs_than_a_tile_has),
-                                cmocka_unit_test(big_tiles), cmocka_unit_test(small_tiles),
-                                cmocka_unit_test(sides)};
+                                cmocka_unit_test(large_tiles), cmocka_unit_test(small_tiles),
+                                cmocka_unit_test(sides_follow)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

@@ -127,13 +127,13 @@ static double bound(int64_t terms)
     return exact ? 1e-4 : 2.0 * 4.0 * static_cast<double>(terms) * (0x1p-10 + 0x1p-21) + 1e-4;
 }
 
-static int side; /* of the tiles that are tried; 0: those that the kernel takes */
+static int sides; /* of the tiles that are tried, by number; OCC_SIDES: those that the kernel takes */
 
 static void convolve_tiles(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                            const occ_image *y_at, const occ_window *window, int64_t groups, const occ_expr *e,
                            const occ_fused *fused)
 {
-    if (!side) {
+    if (sides == OCC_SIDES) {
         (kind == OCC_MMA_TF32 ? occ_conv_krsc_tf32 : occ_conv_krsc_fp16)(x, x_at, w, bias, y, y_at, window, groups, e,
                                                                          fused);
         return;
@@ -141,7 +141,7 @@ static void convolve_tiles(const float *x, const occ_image *x_at, const float *w
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
     const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, kind};
-    occ_krsc_tiles(memory, rows, side, &c, side == OCC_SIDE_BIG ? occ_conv_mma_tile : occ_conv_mma_slice_tile);
+    occ_krsc_tiles(memory, rows, sides, &c, sides < OCC_SIDES_MIDDLE ? occ_conv_mma_tile : occ_conv_mma_slice_tile);
 }
 
 static void convolve(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
@@ -174,8 +174,8 @@ static void convolutions(void **state)
 {
     Random random = {21};
     kind = *static_cast<const int *>(*state);
-    for (int s : {0, OCC_SIDE_SMALL, OCC_SIDE_MIDDLE, OCC_SIDE_BIG}) {
-        side = s;
+    for (int s = 0; s <= OCC_SIDES; s++) {
+        sides = s;
         for (int i = 0; i < rounds(kind == OCC_MMA_TF32 ? 12 : 4); i++) {
             const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
             convolve(&random, random.pick(0, 2) ? 1 : 3, random.pick(1, 12), random.pick(1, 20), in, random.pick(1, 2));
@@ -186,7 +186,6 @@ static void convolutions(void **state)
             convolve(&random, 2, 5, outputs, in, 1);
         }
     }
-    side = 0;
 }
 
 static float scale_and_add(const occ_expr *e, float acc, int64_t c, int n)

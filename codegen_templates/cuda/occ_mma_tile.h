@@ -1,0 +1,191 @@
+/* occ_mma_tile.h - tiles of a product by tensor cores. Factors are rounded once, on their way to shared memory. Knows
+ * nothing of where they come from and what becomes of sums.
+ *
+ *   terms 0-15 read, rounded, put | 16-31 read | rounded, put | 32-47 read | ...
+ *                                 | 0-15 multiplied         | 16-31 multiplied       a barrier behind each put */
+#ifndef OCC_MMA_TILE_H
+#define OCC_MMA_TILE_H
+
+#include "occ_big.h"
+#include "occ_mma.h"
+
+/* A stage is OCC_BIG_K terms of all rows, then of all columns: lines of words, OCC_MMA_GAP words apart, so that eight
+ * lines of four words lie in all banks. A thread brings four neighbouring terms of every OCC_MMA_APART-th line. */
+#define OCC_MMA_GAP 4
+#define OCC_MMA_APART (OCC_BIG_PARTS / (OCC_BIG_K / 4))
+#define OCC_MMA_LINES (2 * OCC_SIDE_BIG / OCC_MMA_APART) /* of a thread, at most */
+
+/* A tile; all are literals. kind: of factors */
+typedef struct occ_mma_tile {
+    occ_sides side;
+    int       kind;
+} occ_mma_tile;
+
+/* Words of a line in a stage, and from one line to the next. */
+OCC_HOT int occ_mma_line(int kind)
+{
+    return kind == OCC_MMA_TF32 ? OCC_BIG_K : OCC_BIG_K / 2;
+}
+
+OCC_HOT int occ_mma_pitch(int kind)
+{
+    return occ_mma_line(kind) + OCC_MMA_GAP;
+}
+
+/* Four neighbouring terms of a line, k the first; those that do not exist are 0. column: of a column, not of a row */
+typedef occ_four occ_mma_fetch(const void *factors, int column, int line, int64_t k);
+
+/* Eight warps have a tile, two down and four across. A lane's sums are in rows / 32 products down and columns / 32
+ * across, of four each: it holds every eighth row from `row` on, and two columns of every eight from `column` on. */
+typedef struct occ_mma_part {
+    int   row, column;
+    float sum[OCC_BIG_PART * OCC_BIG_PART];
+} occ_mma_part;
+
+/* The first row, and column, of the warp that has a part. */
+OCC_HOT int occ_mma_down(const occ_sides *side, int part)
+{
+    return part % OCC_BIG_PARTS / 32 / 4 * (side->rows / 2);
+}
+
+OCC_HOT int occ_mma_across(const occ_sides *side, int part)
+{
+    return part % OCC_BIG_PARTS / 32 % 4 * (side->columns / 4);
+}
+
+OCC_HOT occ_mma_part occ_mma_begin(const occ_sides *side, int part)
+{
+    occ_mma_part p;
+    p.row = occ_mma_down(side, part) + part % 32 / 4;
+    p.column = occ_mma_across(side, part) + part % 4 * 2;
+    OCC_UNROLLED
+    for (int i = 0; i < OCC_BIG_PART * OCC_BIG_PART; i++)
+        p.sum[i] = 0.0f;
+    return p;
+}
+
+/* The sum in the lane's row r and column c, both by number. */
+OCC_HOT float *occ_mma_sum(occ_mma_part *p, const occ_sides *side, int r, int c)
+{
+    return p->sum + (r / 2 * (side->columns / 32) + c / 2) * 4 + r % 2 * 2 + c % 2;
+}
+
+/* Rounds four neighbouring terms and puts them to a line of a stage; at: their first */
+OCC_HOT void occ_mma_put(float *line, int at, occ_four x, int kind)
+{
+    if (kind == OCC_MMA_TF32) {
+        OCC_UNROLLED
+        for (int i = 0; i < 4; i++)
+            x.value[i] = occ_word(occ_tf32(x.value[i]));
+        occ_store_four(line + at, x);
+    } else {
+        line[at / 2] = occ_word(occ_halves(x.value[0], x.value[1]));
+        line[at / 2 + 1] = occ_word(occ_halves(x.value[2], x.value[3]));
+    }
+}
+
+/* Adds the terms of a stage. */
+OCC_HOT void occ_mma_add(occ_mma_part *p, const float *stage, const occ_mma_tile *t, int part)
+{
+    const int    pitch = occ_mma_pitch(t->kind);
+    const float *rows = stage + occ_mma_down(&t->side, part) * pitch;
+    const float *columns = stage + (t->side.rows + occ_mma_across(&t->side, part)) * pitch;
+    OCC_UNROLLED
+    for (int k = 0; k < occ_mma_line(t->kind); k += 8) {
+        uint32_t right[OCC_MMA_ACROSS / 2][4]; /* columns g and g + 8 */
+        OCC_UNROLLED
+        for (int j = 0; j < t->side.columns / 64; j++)
+            occ_mma_words(right[j], columns + j * 16 * pitch + k, pitch);
+        OCC_UNROLLED
+        for (int i = 0; i < t->side.rows / 32; i++) {
+            uint32_t left[4];
+            occ_mma_words(left, rows + i * 16 * pitch + k, pitch);
+            OCC_UNROLLED
+            for (int j = 0; j < t->side.columns / 32; j++) {
+                const uint32_t two[2] = {right[j / 2][j % 2], right[j / 2][j % 2 + 2]};
+                occ_mma(p->sum + (i * (t->side.columns / 32) + j) * 4, left, two, t->kind, 16);
+            }
+        }
+    }
+}
+
+/* The four terms of this thread from k on, of line i of its lines. */
+OCC_HOT occ_four occ_mma_read(const occ_mma_tile *t, occ_mma_fetch *fetch, const void *factors, int i, int64_t k)
+{
+    const int line = occ_thread() / (OCC_BIG_K / 4) + i * OCC_MMA_APART;
+    return i * OCC_MMA_APART < t->side.rows ? fetch(factors, 0, line, k) : fetch(factors, 1, line - t->side.rows, k);
+}
+
+/* Brings a stage without a stop between reading and putting, in blocks of any size. */
+OCC_HOT void occ_mma_bring(float *stage, const occ_mma_tile *t, occ_mma_fetch *fetch, const void *factors, int64_t k)
+{
+    const int at = occ_thread() % (OCC_BIG_K / 4) * 4, rows = t->side.rows;
+    OCC_ROLLED
+    for (int r = occ_thread() / (OCC_BIG_K / 4); r < rows + t->side.columns; r += occ_threads() / (OCC_BIG_K / 4))
+        occ_mma_put(stage + r * occ_mma_pitch(t->kind), at,
+                    r < rows ? fetch(factors, 0, r, k + at) : fetch(factors, 1, r - rows, k + at), t->kind);
+}
+
+/* Brings a stage and adds the one before it. */
+OCC_HOT void occ_mma_stage(occ_mma_part *p, const float *here, float *there, const occ_mma_tile *t, int part,
+                           occ_mma_fetch *fetch, const void *factors, int64_t k)
+{
+    const int at = occ_thread() % (OCC_BIG_K / 4) * 4, lines = (t->side.rows + t->side.columns) / OCC_MMA_APART;
+    occ_four  x[OCC_MMA_LINES];
+    OCC_UNROLLED
+    for (int i = 0; i < lines; i++)
+        x[i] = occ_mma_read(t, fetch, factors, i, k + at);
+    occ_mma_add(p, here, t, part);
+    OCC_UNROLLED
+    for (int i = 0; i < lines; i++)
+        occ_mma_put(there + (occ_thread() / (OCC_BIG_K / 4) + i * OCC_MMA_APART) * occ_mma_pitch(t->kind), at, x[i],
+                    t->kind);
+}
+
+/* Brings and adds all terms. memory: OCC_BIG_MEMORY floats, shared, free behind this */
+OCC_HOT void occ_mma_run(float *memory, occ_mma_part *p, const occ_mma_tile *t, int part, int64_t terms,
+                         occ_mma_fetch *fetch, const void *factors)
+{
+    const int size = (t->side.rows + t->side.columns) * occ_mma_pitch(t->kind);
+    float    *here = memory, *there = memory + size;
+    occ_mma_bring(here, t, fetch, factors, 0);
+    occ_barrier();
+    for (int64_t k = OCC_BIG_K; k < terms; k += OCC_BIG_K) {
+        if (occ_threads() == OCC_BIG_PARTS)
+            occ_mma_stage(p, here, there, t, part, fetch, factors, k);
+        else {
+            occ_mma_add(p, here, t, part);
+            occ_mma_bring(there, t, fetch, factors, k);
+        }
+        occ_barrier(); /* the next stage is there, and this one has been used */
+        float *next = here;
+        here = there;
+        there = next;
+    }
+    occ_mma_add(p, here, t, part);
+    occ_barrier();
+}
+
+/* Shows the sums of half the rows, or of all, where half the warps, or all, have them. */
+OCC_HOT void occ_mma_show(float *memory, void *sums, const occ_sides *side, int half)
+{
+    occ_mma_part *p = (occ_mma_part *)sums;
+    const int     rows = side->rows / occ_big_halves(side);
+    if (p->row / rows != half)
+        return;
+    OCC_UNROLLED
+    for (int r = 0; r < side->rows / 16; r++) {
+        OCC_UNROLLED
+        for (int c = 0; c < side->columns / 16; c++)
+            memory[(p->row % rows + r * 8) * (side->columns + 4) + p->column + c / 2 * 8 + c % 2] =
+                *occ_mma_sum(p, side, r, c);
+    }
+}
+
+/* The first lane of the warp that has a result. */
+OCC_HOT int occ_mma_owner(const occ_sides *side, int row, int column)
+{
+    return (row / (side->rows / 2) * 4 + column / (side->columns / 4)) * 32;
+}
+
+#endif
