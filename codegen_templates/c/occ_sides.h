@@ -18,31 +18,28 @@
 #define OCC_HALF_LEAST 160
 #define OCC_MIDDLE_LEAST 96
 
-/* Rows and columns of a tile. Large ones, of 64 and more, compute each result as one sum in rising order; small ones
- * share out the terms of a sum (occ_slices.h). */
-typedef struct occ_sides {
-    int rows, columns;
-} occ_sides;
-
-/* The tiles that there are, by number. */
+/* The tiles that there are, by number. Large ones, of 64 rows and more, compute each result as one sum in rising order;
+ * small ones share out the terms of a sum (occ_slices.h). */
 enum { OCC_SIDES_BIG, OCC_SIDES_NARROW, OCC_SIDES_HALF, OCC_SIDES_MIDDLE, OCC_SIDES_SMALL, OCC_SIDES };
 
-OCC_HOT occ_sides occ_sides_at(int number)
+OCC_HOT int occ_tile_columns(int sides)
 {
-    occ_sides s;
-    s.columns = number == OCC_SIDES_BIG      ? OCC_SIDE_BIG
-                : number < OCC_SIDES_MIDDLE  ? OCC_SIDE_HALF
-                : number == OCC_SIDES_MIDDLE ? OCC_SIDE_MIDDLE
-                                             : OCC_SIDE_SMALL;
-    s.rows = number == OCC_SIDES_NARROW ? OCC_SIDE_BIG : s.columns;
-    return s;
+    return sides == OCC_SIDES_BIG      ? OCC_SIDE_BIG
+           : sides < OCC_SIDES_MIDDLE  ? OCC_SIDE_HALF
+           : sides == OCC_SIDES_MIDDLE ? OCC_SIDE_MIDDLE
+                                       : OCC_SIDE_SMALL;
+}
+
+OCC_HOT int occ_tile_rows(int sides)
+{
+    return sides == OCC_SIDES_NARROW ? OCC_SIDE_BIG : occ_tile_columns(sides);
 }
 
 /* Tiles of one matrix of rows x columns. */
-OCC_HOT int64_t occ_side_tiles(int64_t rows, int64_t columns, int number)
+OCC_HOT int64_t occ_side_tiles(int64_t rows, int64_t columns, int sides)
 {
-    const occ_sides side = occ_sides_at(number);
-    return (rows + side.rows - 1) / side.rows * ((columns + side.columns - 1) / side.columns);
+    return (rows + occ_tile_rows(sides) - 1) / occ_tile_rows(sides) *
+           ((columns + occ_tile_columns(sides) - 1) / occ_tile_columns(sides));
 }
 
 /* Whether tiles of 64 columns are better than of 128: a ninth more work for each result, but fewer columns behind the

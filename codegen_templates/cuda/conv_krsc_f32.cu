@@ -13,10 +13,16 @@ OCC_HOT void occ_conv_by_side(const occ_krsc *c, occ_conv_work *big, occ_conv_wo
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
     const int sides = occ_sides_of(c->groups, occ_krsc_pixels(c->y_at), c->y_at->dim[1] / c->groups, c->tensor);
-    OCC_UNROLLED
-    for (int i = 0; i < OCC_SIDES; i++)
-        if (sides == i && (c->tensor || i != OCC_SIDES_HALF)) /* single lanes take none of these */
-            occ_krsc_tiles(memory, rows, i, c, i < OCC_SIDES_MIDDLE ? big : small);
+    if (sides == OCC_SIDES_BIG)
+        occ_krsc_tiles(memory, rows, OCC_SIDES_BIG, c, big);
+    else if (sides == OCC_SIDES_NARROW)
+        occ_krsc_tiles(memory, rows, OCC_SIDES_NARROW, c, big);
+    else if (sides == OCC_SIDES_HALF && c->tensor) /* single lanes take none of these */
+        occ_krsc_tiles(memory, rows, OCC_SIDES_HALF, c, big);
+    else if (sides == OCC_SIDES_MIDDLE)
+        occ_krsc_tiles(memory, rows, OCC_SIDES_MIDDLE, c, small);
+    else
+        occ_krsc_tiles(memory, rows, OCC_SIDES_SMALL, c, small);
 }
 
 /* conv_krsc - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.

@@ -38,12 +38,11 @@ OCC_HOT occ_four occ_conv_mma_value(const void *target, int row, int column, occ
  * Arguments as of occ_conv_big_tile. */
 OCC_HOT void occ_conv_mma_tile(float *memory, int sides, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
 {
-    const occ_mma_tile t = {occ_sides_at(sides), c->tensor};
     for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-        occ_mma_part p = occ_mma_begin(&t.side, part);
-        occ_mma_run(memory, &p, &t, part, f->terms, occ_conv_mma_fetch, f);
+        occ_mma_part p = occ_mma_begin(sides, part);
+        occ_mma_run(memory, &p, sides, c->tensor, part, f->terms, occ_conv_mma_fetch, f);
         const occ_krsc_target to = occ_krsc_target_of(occ_again(tile), sides, c);
-        occ_big_finish(memory, &p, part - occ_thread(), &t.side, occ_mma_show, occ_mma_owner, occ_conv_mma_value,
+        occ_big_finish(memory, &p, part - occ_thread(), sides, occ_mma_show, occ_mma_owner, occ_conv_mma_value,
                        occ_krsc_put, &to);
     }
 }

@@ -31,8 +31,8 @@ OCC_HOT occ_four occ_matmul_mma_fetch(const void *factors, int column, int line,
 }
 
 /* Applies the expression to the results of this lane, and stores them. */
-OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part *p, const occ_sides *side,
-                                  const occ_place_in *at, const occ_expr *e, const occ_stack_fused *fused)
+OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part *p, const occ_place_in *at,
+                                  const occ_expr *e, const occ_stack_fused *fused)
 {
     const int64_t pitch = y_at->rank - 1, yrow = occ_stack_row(y_at);
     OCC_UNROLLED
@@ -43,7 +43,7 @@ OCC_HOT void occ_matmul_mma_store(float *y, const occ_stack *y_at, occ_mma_part 
         for (int c = 0; c < OCC_TILE_SIDE / 16; c++) {
             const int64_t n = at->column + p->column + c / 2 * 8 + c % 2;
             if (m < y_at->dim[pitch - 1] && n < y_at->dim[pitch])
-                y[m * yrow + n] = occ_apply_vf(&row, *occ_mma_sum(p, side, r, c), n, 1, fused->fn);
+                y[m * yrow + n] = occ_apply_vf(&row, *occ_mma_sum(p, OCC_SIDES_HALF, r, c), n, 1, fused->fn);
         }
     }
 }
@@ -54,7 +54,6 @@ OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, con
                             const occ_stack *b_at, const occ_expr *e, const occ_stack_fused *fused, int kind)
 {
     OCC_SHARED_ARRAY(float, memory, OCC_STAGES_FLOATS(2 * OCC_TILE_SIDE, OCC_BIG_PITCH, 2));
-    const occ_mma_tile t = {{OCC_TILE_SIDE, OCC_TILE_SIDE}, kind};
     const int64_t rank = y_at->rank, rows = y_at->dim[rank - 2], columns = y_at->dim[rank - 1];
     const int64_t across = (columns + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE,
                   down = (rows + OCC_TILE_SIDE - 1) / OCC_TILE_SIDE, total = occ_stack_count(y_at) * down * across;
@@ -64,10 +63,10 @@ OCC_HOT void occ_matmul_mma(float *y, const occ_stack *y_at, const float *a, con
         const occ_factors  f = occ_matmul_factors(a, a_at, b, b_at, y_at, s);
         const occ_mma_factors tile_of = {&f, &at};
         for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-            occ_mma_part p = occ_mma_begin(&t.side, part);
-            occ_mma_run(memory, &p, &t, part, f.depth, occ_matmul_mma_fetch, &tile_of);
+            occ_mma_part p = occ_mma_begin(OCC_SIDES_HALF, part);
+            occ_mma_run(memory, &p, OCC_SIDES_HALF, kind, part, f.depth, occ_matmul_mma_fetch, &tile_of);
             if (part < OCC_BIG_PARTS)
-                occ_matmul_mma_store(y + occ_stack_at(s, y_at, y_at->stride), y_at, &p, &t.side, &at, e, fused);
+                occ_matmul_mma_store(y + occ_stack_at(s, y_at, y_at->stride), y_at, &p, &at, e, fused);
         }
     }
 }

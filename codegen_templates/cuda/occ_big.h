@@ -23,19 +23,19 @@ typedef struct occ_big_part {
 } occ_big_part;
 
 /* The sums of a part, for four terms. */
-OCC_HOT void occ_big_fours(occ_big_part *p, const float *sa, const float *sb, const occ_sides *side)
+OCC_HOT void occ_big_fours(occ_big_part *p, const float *sa, const float *sb, int sides)
 {
     occ_four a[OCC_BIG_PART];
     OCC_UNROLLED
-    for (int i = 0; i < side->rows / OCC_BIG_APART; i++)
+    for (int i = 0; i < occ_tile_rows(sides) / OCC_BIG_APART; i++)
         a[i] = occ_load_four(sa + (p->row + i * OCC_BIG_APART) * OCC_BIG_PITCH);
     OCC_UNROLLED
-    for (int j = 0; j < side->columns / OCC_BIG_APART; j++) {
+    for (int j = 0; j < occ_tile_columns(sides) / OCC_BIG_APART; j++) {
         const occ_four b = occ_load_four(sb + (p->column + j * OCC_BIG_APART) * OCC_BIG_PITCH);
         OCC_UNROLLED
         for (int t = 0; t < 4; t++) {
             OCC_UNROLLED
-            for (int i = 0; i < side->rows / OCC_BIG_APART; i++) {
+            for (int i = 0; i < occ_tile_rows(sides) / OCC_BIG_APART; i++) {
                 float *sum = p->sum + i * OCC_BIG_PART + j;
                 *sum = occ_fma(a[i].value[t], b.value[t], *sum);
             }
@@ -44,18 +44,18 @@ OCC_HOT void occ_big_fours(occ_big_part *p, const float *sa, const float *sb, co
 }
 
 /* Adds the terms of a stage, in rising order; those behind the last one are 0. */
-OCC_HOT void occ_big_add(void *sums, const float *sa, const float *sb, const occ_stages *s)
+OCC_HOT void occ_big_add(void *sums, const float *sa, const float *sb, int sides)
 {
     OCC_ROLLED
     for (int k = 0; k < OCC_BIG_K; k += 4)
-        occ_big_fours((occ_big_part *)sums, sa + k, sb + k, &s->side);
+        occ_big_fours((occ_big_part *)sums, sa + k, sb + k, sides);
 }
 
 /* The part that computes a result. */
-OCC_HOT int occ_big_owner(const occ_sides *side, int row, int column)
+OCC_HOT int occ_big_owner(int sides, int row, int column)
 {
     const int warp = row % OCC_BIG_APART / 8 + column % OCC_BIG_APART / 4 * 2;
-    (void)side;
+    (void)sides;
     return warp * 32 + row % 8 * 4 + column % 4;
 }
 
@@ -67,28 +67,28 @@ OCC_HOT void occ_big_place(occ_big_part *p, int part)
 
 /* Shared memory shows the results of a tile, 128 x 128 of them in two halves of the rows, so that neighbouring threads
  * store neighbouring ones. A row has 4 floats more than columns. */
-OCC_HOT int occ_big_halves(const occ_sides *side)
+OCC_HOT int occ_big_halves(int sides)
 {
-    return side->rows * side->columns > OCC_SIDE_BIG * OCC_SIDE_HALF ? 2 : 1;
+    return occ_tile_rows(sides) * occ_tile_columns(sides) > OCC_SIDE_BIG * OCC_SIDE_HALF ? 2 : 1;
 }
 
-OCC_HOT void occ_big_show(float *memory, void *sums, const occ_sides *side, int half)
+OCC_HOT void occ_big_show(float *memory, void *sums, int sides, int half)
 {
     const occ_big_part *p = (const occ_big_part *)sums;
-    const int           down = side->rows / OCC_BIG_APART / occ_big_halves(side);
+    const int           down = occ_tile_rows(sides) / OCC_BIG_APART / occ_big_halves(sides);
     OCC_UNROLLED
     for (int i = 0; i < down; i++) {
         OCC_UNROLLED
-        for (int j = 0; j < side->columns / OCC_BIG_APART; j++)
-            memory[(p->row + i * OCC_BIG_APART) * (side->columns + 4) + p->column + j * OCC_BIG_APART] =
+        for (int j = 0; j < occ_tile_columns(sides) / OCC_BIG_APART; j++)
+            memory[(p->row + i * OCC_BIG_APART) * (occ_tile_columns(sides) + 4) + p->column + j * OCC_BIG_APART] =
                 p->sum[(half * down + i) * OCC_BIG_PART + j];
     }
 }
 
 /* Writes the thread's sums of a half to shared memory. */
-typedef void occ_big_shows(float *memory, void *sums, const occ_sides *side, int half);
+typedef void occ_big_shows(float *memory, void *sums, int sides, int half);
 /* The part that has a result; one warp has those of four neighbouring columns from a multiple of 4 on. */
-typedef int occ_big_owns(const occ_sides *side, int row, int column);
+typedef int occ_big_owns(int sides, int row, int column);
 /* What becomes of four neighbouring sums of a row; and stores that. Columns that do not exist are left. */
 typedef occ_four occ_big_value(const void *target, int row, int column, occ_four sums);
 typedef void     occ_big_put(const void *target, int row, int column, occ_four values);
@@ -96,14 +96,14 @@ typedef void     occ_big_put(const void *target, int row, int column, occ_four v
 #define OCC_BIG_AT_ONCE 4 /* fours of a thread whose operands are read before the first is stored */
 
 /* Stores the results of the parts from `first` on, of which every thread has one. */
-OCC_HOT void occ_big_finish(float *memory, void *sums, int first, const occ_sides *side, occ_big_shows *show,
-                            occ_big_owns *owner, occ_big_value *value, occ_big_put *put, const void *target)
+OCC_HOT void occ_big_finish(float *memory, void *sums, int first, int sides, occ_big_shows *show, occ_big_owns *owner,
+                            occ_big_value *value, occ_big_put *put, const void *target)
 {
-    const int rows = side->rows / occ_big_halves(side), fours = side->columns / 4;
+    const int rows = occ_tile_rows(sides) / occ_big_halves(sides), fours = occ_tile_columns(sides) / 4;
     OCC_UNROLLED
-    for (int half = 0; half < occ_big_halves(side); half++) {
+    for (int half = 0; half < occ_big_halves(sides); half++) {
         if (first + occ_thread() < OCC_BIG_PARTS)
-            show(memory, sums, side, half);
+            show(memory, sums, sides, half);
         occ_barrier();
         OCC_ROLLED
         for (int from = occ_thread(); from < rows * fours; from += OCC_BIG_AT_ONCE * occ_threads()) {
@@ -112,12 +112,12 @@ OCC_HOT void occ_big_finish(float *memory, void *sums, int first, const occ_side
             OCC_UNROLLED
             for (int n = 0; n < OCC_BIG_AT_ONCE; n++) {
                 const int i = from + n * occ_threads(), row = i / fours, column = i % fours * 4;
-                const int at = owner(side, half * rows + row, column) - first;
+                const int at = owner(sides, half * rows + row, column) - first;
                 if (i >= rows * fours || at < 0 || at >= occ_threads())
                     continue;
                 has |= 1 << n;
                 y[n] = value(target, half * rows + row, column,
-                             occ_load_four(memory + row * (side->columns + 4) + column));
+                             occ_load_four(memory + row * (occ_tile_columns(sides) + 4) + column));
             }
             OCC_UNROLLED
             for (int n = 0; n < OCC_BIG_AT_ONCE; n++) {
@@ -131,9 +131,9 @@ OCC_HOT void occ_big_finish(float *memory, void *sums, int first, const occ_side
 }
 
 /* The stages of a tile. */
-OCC_HOT occ_stages occ_big_stages(occ_sides side)
+OCC_HOT occ_stages occ_big_stages(int sides)
 {
-    const occ_stages s = {side, OCC_BIG_K, OCC_BIG_PITCH, 2};
+    const occ_stages s = {sides, OCC_BIG_K, OCC_BIG_PITCH, 2};
     return s;
 }
 

@@ -56,11 +56,11 @@ OCC_HOT void occ_conv_copy(float *sa, float *sb, const occ_conv_big *f, const oc
 {
     const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k);
     OCC_UNROLLED
-    for (int r = 0; r < s->side.rows; r += step)
+    for (int r = 0; r < occ_tile_rows(s->sides); r += step)
         occ_copy16_or_zero(sa + (first + r) * s->pitch, f->x + occ_krsc_place(f->row + first + r, &t),
                            occ_conv_has(f, first + r, &t, k));
     OCC_UNROLLED
-    for (int r = 0; r < s->side.columns; r += step)
+    for (int r = 0; r < occ_tile_columns(s->sides); r += step)
         occ_copy16_or_zero(sb + (first + r) * s->pitch, f->w + (first + r) * f->terms + k,
                            k < f->terms && first + r < f->columns);
 }
@@ -74,14 +74,14 @@ OCC_HOT void occ_conv_gather(float *sa, float *sb, const occ_conv_big *f, const 
     for (int i = 0; i < 4; i++)
         t[i] = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + i);
     OCC_ROLLED
-    for (int r = first; r < s->side.rows; r += step) {
+    for (int r = first; r < occ_tile_rows(s->sides); r += step) {
         OCC_UNROLLED
         for (int i = 0; i < 4; i++)
             occ_copy4_or_zero(sa + r * s->pitch + i, f->x + occ_krsc_place(f->row + r, t + i),
                               occ_conv_has(f, r, t + i, k + i));
     }
     OCC_ROLLED
-    for (int r = first; r < s->side.columns; r += step) {
+    for (int r = first; r < occ_tile_columns(s->sides); r += step) {
         OCC_UNROLLED
         for (int i = 0; i < 4; i++)
             occ_copy4_or_zero(sb + r * s->pitch + i, f->w + r * f->terms + k + i, k + i < f->terms && r < f->columns);
@@ -112,14 +112,19 @@ typedef struct occ_krsc_target {
 /* The target of the tile-th tile. sides: their number */
 OCC_HOT occ_krsc_target occ_krsc_target_of(int64_t tile, int sides, const occ_krsc *c)
 {
-    const occ_sides       side = occ_sides_at(sides);
-    const int64_t         outputs = c->y_at->dim[1] / c->groups, across = (outputs + side.columns - 1) / side.columns;
-    const int64_t         pixels = occ_krsc_pixels(c->y_at), down = (pixels + side.rows - 1) / side.rows;
-    const int64_t         first = tile % across * side.columns, channel = tile / (down * across) * outputs + first;
-    const occ_krsc_target t = {
-        c->y,    c->y_at, c->bias ? c->bias + channel : c->bias,  tile / across % down * side.rows,
-        pixels,  channel, occ_min(outputs - first, side.columns), c->e,
-        c->fused};
+    const int64_t outputs = c->y_at->dim[1] / c->groups,
+                  across = (outputs + occ_tile_columns(sides) - 1) / occ_tile_columns(sides);
+    const int64_t pixels = occ_krsc_pixels(c->y_at), down = (pixels + occ_tile_rows(sides) - 1) / occ_tile_rows(sides);
+    const int64_t first = tile % across * occ_tile_columns(sides), channel = tile / (down * across) * outputs + first;
+    const occ_krsc_target t = {c->y,
+                               c->y_at,
+                               c->bias ? c->bias + channel : c->bias,
+                               tile / across % down * occ_tile_rows(sides),
+                               pixels,
+                               channel,
+                               occ_min(outputs - first, occ_tile_columns(sides)),
+                               c->e,
+                               c->fused};
     return t;
 }
 
@@ -172,15 +177,15 @@ OCC_HOT void occ_krsc_put(const void *target, int row, int column, occ_four valu
 }
 
 /* Starts the sums of a part with the bias of their columns. */
-OCC_HOT occ_big_part occ_conv_big_begin(int part, const occ_krsc_target *t, occ_sides side)
+OCC_HOT occ_big_part occ_conv_big_begin(int part, const occ_krsc_target *t, int sides)
 {
     occ_big_part p;
     occ_big_place(&p, part % OCC_BIG_PARTS);
     OCC_UNROLLED
-    for (int j = 0; j < side.columns / OCC_BIG_APART; j++) {
+    for (int j = 0; j < occ_tile_columns(sides) / OCC_BIG_APART; j++) {
         const float start = occ_krsc_start(t, p.column + j * OCC_BIG_APART);
         OCC_UNROLLED
-        for (int i = 0; i < side.rows / OCC_BIG_APART; i++)
+        for (int i = 0; i < occ_tile_rows(sides) / OCC_BIG_APART; i++)
             p.sum[i * OCC_BIG_PART + j] = start;
     }
     return p;
@@ -209,7 +214,7 @@ OCC_HOT void occ_krsc_tiles(float *memory, occ_krsc_row *rows, int sides, const 
                                    occ_krsc_borders(c->x_at, c->y_at, c->window),
                                    fours};
         /* The rows of the tile before are not read behind its last barrier. */
-        occ_krsc_rows(rows, occ_sides_at(sides).rows, c->x_at, c->y_at, c->window, t.pixel, pixels);
+        occ_krsc_rows(rows, occ_tile_rows(sides), c->x_at, c->y_at, c->window, t.pixel, pixels);
         occ_barrier();
         work(memory, sides, &f, c, tile);
     }
@@ -219,13 +224,13 @@ OCC_HOT void occ_krsc_tiles(float *memory, occ_krsc_row *rows, int sides, const 
  * memory: OCC_BIG_MEMORY floats */
 OCC_HOT void occ_conv_big_tile(float *memory, int sides, const occ_conv_big *f, const occ_krsc *c, int64_t tile)
 {
-    const occ_stages      stages = occ_big_stages(occ_sides_at(sides));
+    const occ_stages      stages = occ_big_stages(sides);
     const occ_krsc_target t = occ_krsc_target_of(tile, sides, c);
     for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
-        occ_big_part p = occ_conv_big_begin(part, &t, stages.side);
+        occ_big_part p = occ_conv_big_begin(part, &t, sides);
         occ_stages_run(memory, &stages, f->terms, occ_conv_fill, f, occ_big_add, &p);
         const occ_krsc_target to = occ_krsc_target_of(occ_again(tile), sides, c);
-        occ_big_finish(memory, &p, part - occ_thread(), &stages.side, occ_big_show, occ_big_owner, occ_krsc_value,
+        occ_big_finish(memory, &p, part - occ_thread(), sides, occ_big_show, occ_big_owner, occ_krsc_value,
                        occ_krsc_put, &to);
     }
 }

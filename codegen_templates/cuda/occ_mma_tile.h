@@ -15,12 +15,6 @@
 #define OCC_MMA_APART (OCC_BIG_PARTS / (OCC_BIG_K / 4))
 #define OCC_MMA_LINES (2 * OCC_SIDE_BIG / OCC_MMA_APART) /* of a thread, at most */
 
-/* A tile; all are literals. kind: of factors */
-typedef struct occ_mma_tile {
-    occ_sides side;
-    int       kind;
-} occ_mma_tile;
-
 /* Words of a line in a stage, and from one line to the next. */
 OCC_HOT int occ_mma_line(int kind)
 {
@@ -43,21 +37,21 @@ typedef struct occ_mma_part {
 } occ_mma_part;
 
 /* The first row, and column, of the warp that has a part. */
-OCC_HOT int occ_mma_down(const occ_sides *side, int part)
+OCC_HOT int occ_mma_down(int sides, int part)
 {
-    return part % OCC_BIG_PARTS / 32 / 4 * (side->rows / 2);
+    return part % OCC_BIG_PARTS / 32 / 4 * (occ_tile_rows(sides) / 2);
 }
 
-OCC_HOT int occ_mma_across(const occ_sides *side, int part)
+OCC_HOT int occ_mma_across(int sides, int part)
 {
-    return part % OCC_BIG_PARTS / 32 % 4 * (side->columns / 4);
+    return part % OCC_BIG_PARTS / 32 % 4 * (occ_tile_columns(sides) / 4);
 }
 
-OCC_HOT occ_mma_part occ_mma_begin(const occ_sides *side, int part)
+OCC_HOT occ_mma_part occ_mma_begin(int sides, int part)
 {
     occ_mma_part p;
-    p.row = occ_mma_down(side, part) + part % 32 / 4;
-    p.column = occ_mma_across(side, part) + part % 4 * 2;
+    p.row = occ_mma_down(sides, part) + part % 32 / 4;
+    p.column = occ_mma_across(sides, part) + part % 4 * 2;
     OCC_UNROLLED
     for (int i = 0; i < OCC_BIG_PART * OCC_BIG_PART; i++)
         p.sum[i] = 0.0f;
@@ -65,9 +59,9 @@ OCC_HOT occ_mma_part occ_mma_begin(const occ_sides *side, int part)
 }
 
 /* The sum in the lane's row r and column c, both by number. */
-OCC_HOT float *occ_mma_sum(occ_mma_part *p, const occ_sides *side, int r, int c)
+OCC_HOT float *occ_mma_sum(occ_mma_part *p, int sides, int r, int c)
 {
-    return p->sum + (r / 2 * (side->columns / 32) + c / 2) * 4 + r % 2 * 2 + c % 2;
+    return p->sum + (r / 2 * (occ_tile_columns(sides) / 32) + c / 2) * 4 + r % 2 * 2 + c % 2;
 }
 
 /* Rounds four neighbouring terms and puts them to a line of a stage; at: their first */
@@ -85,107 +79,109 @@ OCC_HOT void occ_mma_put(float *line, int at, occ_four x, int kind)
 }
 
 /* Adds the terms of a stage. */
-OCC_HOT void occ_mma_add(occ_mma_part *p, const float *stage, const occ_mma_tile *t, int part)
+OCC_HOT void occ_mma_add(occ_mma_part *p, const float *stage, int sides, int kind, int part)
 {
-    const int    pitch = occ_mma_pitch(t->kind);
-    const float *rows = stage + occ_mma_down(&t->side, part) * pitch;
-    const float *columns = stage + (t->side.rows + occ_mma_across(&t->side, part)) * pitch;
+    const int    pitch = occ_mma_pitch(kind);
+    const float *rows = stage + occ_mma_down(sides, part) * pitch;
+    const float *columns = stage + (occ_tile_rows(sides) + occ_mma_across(sides, part)) * pitch;
     OCC_UNROLLED
-    for (int k = 0; k < occ_mma_line(t->kind); k += 8) {
+    for (int k = 0; k < occ_mma_line(kind); k += 8) {
         uint32_t right[OCC_MMA_ACROSS / 2][4]; /* columns g and g + 8 */
         OCC_UNROLLED
-        for (int j = 0; j < t->side.columns / 64; j++)
+        for (int j = 0; j < occ_tile_columns(sides) / 64; j++)
             occ_mma_words(right[j], columns + j * 16 * pitch + k, pitch);
         OCC_UNROLLED
-        for (int i = 0; i < t->side.rows / 32; i++) {
+        for (int i = 0; i < occ_tile_rows(sides) / 32; i++) {
             uint32_t left[4];
             occ_mma_words(left, rows + i * 16 * pitch + k, pitch);
             OCC_UNROLLED
-            for (int j = 0; j < t->side.columns / 32; j++) {
+            for (int j = 0; j < occ_tile_columns(sides) / 32; j++) {
                 const uint32_t two[2] = {right[j / 2][j % 2], right[j / 2][j % 2 + 2]};
-                occ_mma(p->sum + (i * (t->side.columns / 32) + j) * 4, left, two, t->kind, 16);
+                occ_mma(p->sum + (i * (occ_tile_columns(sides) / 32) + j) * 4, left, two, kind, 16);
             }
         }
     }
 }
 
 /* The four terms of this thread from k on, of line i of its lines. */
-OCC_HOT occ_four occ_mma_read(const occ_mma_tile *t, occ_mma_fetch *fetch, const void *factors, int i, int64_t k)
+OCC_HOT occ_four occ_mma_read(int sides, occ_mma_fetch *fetch, const void *factors, int i, int64_t k)
 {
     const int line = occ_thread() / (OCC_BIG_K / 4) + i * OCC_MMA_APART;
-    return i * OCC_MMA_APART < t->side.rows ? fetch(factors, 0, line, k) : fetch(factors, 1, line - t->side.rows, k);
+    return i * OCC_MMA_APART < occ_tile_rows(sides) ? fetch(factors, 0, line, k)
+                                                    : fetch(factors, 1, line - occ_tile_rows(sides), k);
 }
 
 /* Brings a stage without a stop between reading and putting, in blocks of any size. */
-OCC_HOT void occ_mma_bring(float *stage, const occ_mma_tile *t, occ_mma_fetch *fetch, const void *factors, int64_t k)
+OCC_HOT void occ_mma_bring(float *stage, int sides, int kind, occ_mma_fetch *fetch, const void *factors, int64_t k)
 {
-    const int at = occ_thread() % (OCC_BIG_K / 4) * 4, rows = t->side.rows;
+    const int at = occ_thread() % (OCC_BIG_K / 4) * 4, rows = occ_tile_rows(sides);
     OCC_ROLLED
-    for (int r = occ_thread() / (OCC_BIG_K / 4); r < rows + t->side.columns; r += occ_threads() / (OCC_BIG_K / 4))
-        occ_mma_put(stage + r * occ_mma_pitch(t->kind), at,
-                    r < rows ? fetch(factors, 0, r, k + at) : fetch(factors, 1, r - rows, k + at), t->kind);
+    for (int r = occ_thread() / (OCC_BIG_K / 4); r < rows + occ_tile_columns(sides);
+         r += occ_threads() / (OCC_BIG_K / 4))
+        occ_mma_put(stage + r * occ_mma_pitch(kind), at,
+                    r < rows ? fetch(factors, 0, r, k + at) : fetch(factors, 1, r - rows, k + at), kind);
 }
 
 /* Brings a stage and adds the one before it. */
-OCC_HOT void occ_mma_stage(occ_mma_part *p, const float *here, float *there, const occ_mma_tile *t, int part,
+OCC_HOT void occ_mma_stage(occ_mma_part *p, const float *here, float *there, int sides, int kind, int part,
                            occ_mma_fetch *fetch, const void *factors, int64_t k)
 {
-    const int at = occ_thread() % (OCC_BIG_K / 4) * 4, lines = (t->side.rows + t->side.columns) / OCC_MMA_APART;
-    occ_four  x[OCC_MMA_LINES];
+    const int at = occ_thread() % (OCC_BIG_K / 4) * 4,
+              lines = (occ_tile_rows(sides) + occ_tile_columns(sides)) / OCC_MMA_APART;
+    occ_four x[OCC_MMA_LINES];
     OCC_UNROLLED
     for (int i = 0; i < lines; i++)
-        x[i] = occ_mma_read(t, fetch, factors, i, k + at);
-    occ_mma_add(p, here, t, part);
+        x[i] = occ_mma_read(sides, fetch, factors, i, k + at);
+    occ_mma_add(p, here, sides, kind, part);
     OCC_UNROLLED
     for (int i = 0; i < lines; i++)
-        occ_mma_put(there + (occ_thread() / (OCC_BIG_K / 4) + i * OCC_MMA_APART) * occ_mma_pitch(t->kind), at, x[i],
-                    t->kind);
+        occ_mma_put(there + (occ_thread() / (OCC_BIG_K / 4) + i * OCC_MMA_APART) * occ_mma_pitch(kind), at, x[i], kind);
 }
 
 /* Brings and adds all terms. memory: OCC_BIG_MEMORY floats, shared, free behind this */
-OCC_HOT void occ_mma_run(float *memory, occ_mma_part *p, const occ_mma_tile *t, int part, int64_t terms,
+OCC_HOT void occ_mma_run(float *memory, occ_mma_part *p, int sides, int kind, int part, int64_t terms,
                          occ_mma_fetch *fetch, const void *factors)
 {
-    const int size = (t->side.rows + t->side.columns) * occ_mma_pitch(t->kind);
+    const int size = (occ_tile_rows(sides) + occ_tile_columns(sides)) * occ_mma_pitch(kind);
     float    *here = memory, *there = memory + size;
-    occ_mma_bring(here, t, fetch, factors, 0);
+    occ_mma_bring(here, sides, kind, fetch, factors, 0);
     occ_barrier();
     for (int64_t k = OCC_BIG_K; k < terms; k += OCC_BIG_K) {
         if (occ_threads() == OCC_BIG_PARTS)
-            occ_mma_stage(p, here, there, t, part, fetch, factors, k);
+            occ_mma_stage(p, here, there, sides, kind, part, fetch, factors, k);
         else {
-            occ_mma_add(p, here, t, part);
-            occ_mma_bring(there, t, fetch, factors, k);
+            occ_mma_add(p, here, sides, kind, part);
+            occ_mma_bring(there, sides, kind, fetch, factors, k);
         }
         occ_barrier(); /* the next stage is there, and this one has been used */
         float *next = here;
         here = there;
         there = next;
     }
-    occ_mma_add(p, here, t, part);
+    occ_mma_add(p, here, sides, kind, part);
     occ_barrier();
 }
 
 /* Shows the sums of half the rows, or of all, where half the warps, or all, have them. */
-OCC_HOT void occ_mma_show(float *memory, void *sums, const occ_sides *side, int half)
+OCC_HOT void occ_mma_show(float *memory, void *sums, int sides, int half)
 {
     occ_mma_part *p = (occ_mma_part *)sums;
-    const int     rows = side->rows / occ_big_halves(side);
+    const int     rows = occ_tile_rows(sides) / occ_big_halves(sides);
     if (p->row / rows != half)
         return;
     OCC_UNROLLED
-    for (int r = 0; r < side->rows / 16; r++) {
+    for (int r = 0; r < occ_tile_rows(sides) / 16; r++) {
         OCC_UNROLLED
-        for (int c = 0; c < side->columns / 16; c++)
-            memory[(p->row % rows + r * 8) * (side->columns + 4) + p->column + c / 2 * 8 + c % 2] =
-                *occ_mma_sum(p, side, r, c);
+        for (int c = 0; c < occ_tile_columns(sides) / 16; c++)
+            memory[(p->row % rows + r * 8) * (occ_tile_columns(sides) + 4) + p->column + c / 2 * 8 + c % 2] =
+                *occ_mma_sum(p, sides, r, c);
     }
 }
 
 /* The first lane of the warp that has a result. */
-OCC_HOT int occ_mma_owner(const occ_sides *side, int row, int column)
+OCC_HOT int occ_mma_owner(int sides, int row, int column)
 {
-    return (row / (side->rows / 2) * 4 + column / (side->columns / 4)) * 32;
+    return (row / (occ_tile_rows(sides) / 2) * 4 + column / (occ_tile_columns(sides) / 4)) * 32;
 }
 
 #endif

@@ -51,9 +51,9 @@ OCC_HOT float *occ_slice_sum(occ_slice *p, int side, int r, int c, int tensor)
 }
 
 /* Adds the slice's terms of a stage, without tensor cores. Threads whose slice does not exist only bring. */
-OCC_HOT void occ_slice_add_lanes(void *sums, const float *sa, const float *sb, const occ_stages *s)
+OCC_HOT void occ_slice_add_lanes(void *sums, const float *sa, const float *sb, int sides)
 {
-    const int  side = s->side.rows;
+    const int  side = occ_tile_rows(sides);
     occ_slice *p = (occ_slice *)sums;
     if (p->number >= OCC_SLICES)
         return;
@@ -107,8 +107,8 @@ OCC_HOT void occ_slice_tile(float *memory, int sides, int64_t terms, occ_stage_f
                             occ_stage_add *add, int tensor, occ_slice_start *start, occ_tile_store *store,
                             const void *target)
 {
-    const int        side = occ_sides_at(sides).rows;
-    const occ_stages stages = {{side, side}, OCC_SLICE_STAGE, OCC_SLICE_PITCH, OCC_SLICE_AHEAD(side)};
+    const int        side = occ_tile_rows(sides);
+    const occ_stages stages = {sides, OCC_SLICE_STAGE, OCC_SLICE_PITCH, OCC_SLICE_AHEAD(side)};
     const int        warps = occ_threads() / 32;
     float           *total = memory + OCC_SLICE_AREA(side);
     for (int first = 0; first < OCC_SLICES; first += warps) {

@@ -8,11 +8,10 @@
 
 #include "occ_sides.h"
 
-/* The shape of stages, all literals: the rows and columns of a tile, `terms` floats of each, `pitch` floats apart;
- * `count` stages, 2 or 4, lie in shared memory at a time. */
+/* The shape of stages, all literals: the number of a tile's sides, `terms` floats of each row and column, `pitch`
+ * floats apart; `count` stages, 2 or 4, lie in shared memory at a time. */
 typedef struct occ_stages {
-    occ_sides side;
-    int       terms, pitch, count;
+    int sides, terms, pitch, count;
 } occ_stages;
 
 /* Begins to bring terms k to k + s->terms - 1 of all rows to sa, of all columns to sb; those behind the last become
@@ -20,7 +19,7 @@ typedef struct occ_stages {
 typedef void occ_stage_fill(float *sa, float *sb, const void *factors, const occ_stages *s, int64_t k);
 
 /* Adds the terms of a stage to sums of the caller's type. */
-typedef void occ_stage_add(void *sums, const float *sa, const float *sb, const occ_stages *s);
+typedef void occ_stage_add(void *sums, const float *sa, const float *sb, int sides);
 
 #define OCC_STAGES_FLOATS(lines, pitch, count) ((lines) * (pitch) * (count)) /* lines: rows and columns */
 
@@ -28,7 +27,7 @@ typedef void occ_stage_add(void *sums, const float *sa, const float *sb, const o
 OCC_HOT void occ_stages_run(float *memory, const occ_stages *s, int64_t terms, occ_stage_fill *fill,
                             const void *factors, occ_stage_add *add, void *sums)
 {
-    const int rows = s->side.rows * s->pitch, size = rows + s->side.columns * s->pitch;
+    const int rows = occ_tile_rows(s->sides) * s->pitch, size = rows + occ_tile_columns(s->sides) * s->pitch;
     int       here = 0, there = 0;
     for (int64_t k = 0; k < (s->count - 1) * s->terms; k += s->terms, there++) {
         if (k < terms)
@@ -45,7 +44,7 @@ OCC_HOT void occ_stages_run(float *memory, const occ_stages *s, int64_t terms, o
         if (next < terms)
             fill(memory + there * size, memory + there * size + rows, factors, s, next);
         occ_copy_commit();
-        add(sums, memory + here * size, memory + here * size + rows, s);
+        add(sums, memory + here * size, memory + here * size + rows, s->sides);
         here = here + 1 < s->count ? here + 1 : 0;
         there = there + 1 < s->count ? there + 1 : 0;
     }
