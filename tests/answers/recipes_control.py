@@ -236,4 +236,6 @@ def use_sequence(net):
     elif operator == "SequenceLength":
         net.node(operator, [value])
     else:
+        if any(a.size == 0 for sequence in value.arrays for a in sequence):
+            raise Rejected("a member without elements: docs/differences.md")
         net.node(operator, [value], axis=draw.randint(0, 2), **attributes(draw, new_axis=[0, 1]))

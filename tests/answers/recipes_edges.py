@@ -191,6 +191,8 @@ def resized_while_running(net):
     mode = draw.pick(["nearest", "linear", "linear", "cubic"])
     coordinates = draw.pick(["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize"])
     scales = [np.array([1, 1, *(draw.pick([0.5, 1.0, 2.0, 3.0, 1 / e]) for e in dims[2:])], np.float32) for _ in range(net.count)]
+    if mode == "nearest" and coordinates == "tf_crop_and_resize" and any((s[2:] == 1).any() for s in scales):
+        raise Rejected("an axis whose scale is 1: docs/differences.md")
     if any((np.floor(np.array(dims) * s) < 1).any() or ((np.array(dims) * s) % 1).any() for s in scales):
         raise Rejected("a fraction of an extent: docs/differences.md")
     region = None

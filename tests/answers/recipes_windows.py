@@ -213,6 +213,8 @@ def resize(net):
     crop = chosen["coordinate_transformation_mode"] == "tf_crop_and_resize"
     if mode == "nearest" or crop or chosen["coordinate_transformation_mode"] == "align_corners":
         scales = [draw.pick([0.5, 1.0, 1.5, 2.0, 2.0, 3.0]) for _ in range(n)]
+        if crop and mode == "nearest":
+            scales = [2.0 if s == 1 else s for s in scales]  # docs/differences.md
         if mode != "nearest" and not all(v.shape[2 + i] * s % 1 == 0 for v in x.arrays for i, s in enumerate(scales)):
             raise Rejected("a fraction of an extent: docs/differences.md")
     region = net.constant(np.array([0] * 2 + [draw.pick([0, 0.1, 0.25]) for _ in range(n)] + [1] * 2 +
