@@ -46,7 +46,7 @@ OCC_HOT int64_t occ_side_tiles(int64_t rows, int64_t columns, int sides)
  * last. */
 OCC_HOT int occ_side_narrow(int64_t columns)
 {
-    return (columns + 63) / 64 * 9 <= (columns + 127) / 128 * 16;
+    return occ_side_tiles(1, columns, OCC_SIDES_NARROW) * 9 <= occ_side_tiles(1, columns, OCC_SIDES_BIG) * 16;
 }
 
 /* The number of the sides for `stack` such matrices. tensor: tensor cores multiply */

@@ -20,9 +20,9 @@
 
 #define OCC_ATTENTION_LANES 16 /* that share the keys of a query */
 
-/* What the threads of a block share besides stages. weight [key][query]: scores, then weights; at the end results,
- * [column][query]. For each query the largest score so far, the sum of weights relative to it, and the factor that
- * earlier results are multiplied by. */
+/* The state that the threads of a block share besides stages. weight [key][query]: scores, then weights; at the end
+ * results, [column][query]. For each query the largest score so far, the sum of weights relative to it, and the factor
+ * that earlier results are multiplied by. */
 typedef struct occ_attention_state {
     float weight[OCC_BAND_SIDE * OCC_BAND_GAP], top[OCC_BAND_ROWS], sum[OCC_BAND_ROWS], factor[OCC_BAND_ROWS];
 } occ_attention_state;

@@ -29,7 +29,7 @@ OCC_HOT void occ_quad_fill(uint32_t *sx, uint32_t *sw, const occ_conv_q *q, cons
     const uint32_t      zero = (uint32_t)(q->zero & 255) * 0x01010101u;
     for (int i = occ_thread() / OCC_QUAD_K; i < OCC_TILE_SIDE; i += step)
         sx[d * OCC_QUAD_X + i] = !some ? 0
-                                 : occ_krsc_is_inside(x_at, 7, row + i, &t)
+                                 : occ_krsc_is_inside(x_at, OCC_KRSC_AXES, row + i, &t)
                                      ? occ_quad_of(q->x + occ_krsc_place(row + i, &t), exist)
                                      : zero;
     for (int i = occ_thread(); i < OCC_QUAD_K * OCC_PANEL; i += occ_threads()) {

@@ -89,7 +89,8 @@ OCC_HOT void occ_big_show(float *memory, void *sums, int sides, int half)
 typedef void occ_big_shows(float *memory, void *sums, int sides, int half);
 /* The part that has a result; one warp has those of four neighbouring columns from a multiple of 4 on. */
 typedef int occ_big_owns(int sides, int row, int column);
-/* What becomes of four neighbouring sums of a row; and stores that. Columns that do not exist are left. */
+/* The first returns the values that four neighbouring sums of a row become, the second stores them. Both leave out
+ * columns that do not exist. */
 typedef occ_four occ_big_value(const void *target, int row, int column, occ_four sums);
 typedef void     occ_big_put(const void *target, int row, int column, occ_four values);
 

@@ -14,8 +14,8 @@
  *   occ_shuffle(value, lane)    the value that a lane of the same warp passed; all 32 must come
  *   occ_fma(a, b, c)            a * b + c, rounded once; nothing else is fused, for nvcc is given -fmad=false
  *   occ_dot4_ii(a, b, c) ...    c + the products of four bytes of a and b; i: signed, u: unsigned
- *   occ_copy16(to, from)        begins to copy 16 bytes, aligned to 16, from the device's memory to shared memory
- *   occ_copy16_or_zero(to, from, some)   the same, or 16 bytes of 0 where some is 0, whatever `from` is
+ *   occ_copy16_or_zero(to, from, some)   begins to copy 16 bytes, aligned to 16, from the device's memory to shared
+ *                               memory, or writes as many of 0 where some is 0, whatever `from` is
  *   occ_copy4_or_zero(to, from, some)    likewise 4 bytes, aligned to 4
  *   occ_copy_commit()           closes a group of such copies
  *   occ_copy_wait(n)            waits for this thread's groups but for the n (a literal) that were closed last
@@ -131,12 +131,6 @@ OCC_DEVICE int32_t occ_dot4_ui(uint32_t a, uint32_t b, int32_t c)
 }
 
 #if __CUDA_ARCH__ >= 800
-OCC_DEVICE void occ_copy16(void *to, const void *from)
-{
-    const unsigned at = (unsigned)__cvta_generic_to_shared(to);
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"(at), "l"(from) : "memory");
-}
-
 OCC_DEVICE void occ_copy16_or_zero(void *to, const void *from, int some)
 {
     const unsigned at = (unsigned)__cvta_generic_to_shared(to);
@@ -156,11 +150,6 @@ OCC_DEVICE void occ_copy_commit(void)
 
 #define occ_copy_wait(n) asm volatile("cp.async.wait_group %0;" : : "n"(n) : "memory")
 #else /* Turing: the copy is a load and a store, done when the next statement begins */
-OCC_DEVICE void occ_copy16(void *to, const void *from)
-{
-    *(uint4 *)to = *(const uint4 *)from;
-}
-
 OCC_DEVICE void occ_copy16_or_zero(void *to, const void *from, int some)
 {
     *(uint4 *)to = some ? *(const uint4 *)from : make_uint4(0, 0, 0, 0);

@@ -101,6 +101,8 @@ OCC_HOT occ_krsc_term occ_krsc_term_of(const occ_image *x_at, const occ_window *
     return t;
 }
 
+#define OCC_KRSC_AXES 7 /* all of them, as bits */
+
 /* The axes along which some window may reach outside the image, as bits. */
 OCC_HOT int occ_krsc_borders(const occ_image *x_at, const occ_image *y_at, const occ_window *window)
 {

@@ -519,11 +519,6 @@ inline void emulate_copy(void *to, const void *from, size_t bytes)
         memset(to, 0xff, bytes);
 }
 
-inline void occ_copy16(void *to, const void *from)
-{
-    emulate_copy(to, from, 16);
-}
-
 alignas(16) inline const unsigned char emulate_nothing[16] = {};
 
 inline void occ_copy16_or_zero(void *to, const void *from, int some)

@@ -125,9 +125,9 @@ static void copies_take_until_they_are_waited_for(void **)
     emulate::run("copy", 1, 32, [&] {
         OCC_SHARED_ARRAY(float, to, 256);
         const int i = occ_thread() * 4;
-        occ_copy16(to + i, from + i);
+        occ_copy16_or_zero(to + i, from + i, 1);
         occ_copy_commit();
-        occ_copy16(to + 128 + i, from + i);
+        occ_copy16_or_zero(to + 128 + i, from + i, 1);
         occ_copy_commit();
         occ_copy_wait(1);
         early += to[i + 3] == from[i + 3] && to[i] == from[i];
@@ -139,7 +139,7 @@ static void copies_take_until_they_are_waited_for(void **)
     assert_true(late > 5);
     assert_true(faults_of(32, [&] {
                     OCC_SHARED_ARRAY(float, to, 128);
-                    occ_copy16(to + occ_thread(), from);
+                    occ_copy16_or_zero(to + occ_thread(), from, 1);
                     occ_copy_wait(0);
                 }) > 0);
 }

@@ -69,16 +69,23 @@ static void more_outputs_than_a_tile_has(void **)
     }
 }
 
+/* Convolutions of small images, of at most so many inputs and outputs. */
+static void check_some(Random *random, int64_t inputs, int64_t outputs)
+{
+    for (int i = 0; i < rounds(20); i++) {
+        const int64_t in[3] = {random->pick(0, 3) ? 1 : 2, random->pick(1, 9), random->pick(1, 9)};
+        check(random, random->pick(0, 2) ? 1 : 2, random->pick(1, inputs), random->pick(1, outputs), in,
+              random->pick(1, 2));
+    }
+}
+
 /* Large tiles, whatever the shape: few outputs, edges of tiles, groups, channels that are no fours. */
 static void large_tiles(void **)
 {
     Random random = {13};
     for (int s = OCC_SIDES_BIG; s < OCC_SIDES_MIDDLE; s++) {
         sides = s;
-        for (int i = 0; i < rounds(20); i++) {
-            const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
-            check(&random, random.pick(0, 2) ? 1 : 2, random.pick(1, 12), random.pick(1, 20), in, random.pick(1, 2));
-        }
+        check_some(&random, 12, 20);
         for (int64_t outputs : {63, 64, 127, 128, 131}) {
             const int64_t in[3] = {1, 12, 13};
             check(&random, 1, 8, outputs, in, 1);
@@ -94,10 +101,7 @@ static void small_tiles(void **)
     Random random = {14};
     for (int s = OCC_SIDES_MIDDLE; s < OCC_SIDES; s++) {
         sides = s;
-        for (int i = 0; i < rounds(20); i++) {
-            const int64_t in[3] = {random.pick(0, 3) ? 1 : 2, random.pick(1, 9), random.pick(1, 9)};
-            check(&random, random.pick(0, 2) ? 1 : 2, random.pick(1, 40), random.pick(1, 40), in, random.pick(1, 2));
-        }
+        check_some(&random, 40, 40);
         for (int64_t inputs : {8, 64, 65, 100, 512}) {
             const int64_t in[3] = {1, 3, 4};
             check(&random, 1, inputs, 33, in, 1);
