@@ -2,6 +2,7 @@
 #include "compilation.h"
 
 #include "device/device.h"
+#include "device/libraries.h"
 #include "emit/emit.h"
 #include "emit/report.h"
 #include "infer/bounds.h"
@@ -110,6 +111,20 @@ static int stage_plan(Compilation *c)
 static void dump_plan(Text *text, const Compilation *c)
 {
     plan_print(text, c->chosen.program, &c->chosen.plan);
+}
+
+static int stage_libraries(Compilation *c)
+{
+    bool wanted = c->options->dump && !strcmp(c->options->dump, "libraries");
+
+    if (wanted && c->target->language != LANGUAGE_DEVICE)
+        return diag_usage(c->diag, "found --dump=libraries with --target=%s, wanted --target=cuda", c->target->name);
+    return 0;
+}
+
+static void dump_libraries(Text *text, const Compilation *c)
+{
+    libraries_print(text, c->chosen.program, &c->chosen.plan, options_factors(c->options));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- output */
@@ -349,13 +364,13 @@ static int stage_tune(Compilation *c)
 }
 
 static const CompileStage pipeline[] = {
-    {"sizes", compile_sizes, NULL, false},   {"read", compile_read, NULL, true},
-    {"infer", stage_infer, NULL, true},      {"graph", stage_passes, dump_graph, true},
-    {"choice", stage_choose, NULL, true},    {"program", stage_lower, dump_program, true},
-    {"plan", stage_plan, dump_plan, true},   {"emit", stage_emit, NULL, false},
-    {"limits", stage_limits, NULL, false},   {"write", stage_write, NULL, false},
-    {"summary", stage_summary, NULL, false}, {"verify", stage_verify, NULL, false},
-    {"tune", stage_tune, NULL, false},
+    {"sizes", compile_sizes, NULL, false}, {"read", compile_read, NULL, true},
+    {"infer", stage_infer, NULL, true},    {"graph", stage_passes, dump_graph, true},
+    {"choice", stage_choose, NULL, true},  {"program", stage_lower, dump_program, true},
+    {"plan", stage_plan, dump_plan, true}, {"libraries", stage_libraries, dump_libraries, false},
+    {"emit", stage_emit, NULL, false},     {"limits", stage_limits, NULL, false},
+    {"write", stage_write, NULL, false},   {"summary", stage_summary, NULL, false},
+    {"verify", stage_verify, NULL, false}, {"tune", stage_tune, NULL, false},
 };
 
 static int run_stage(Compilation *c, const CompileStage *stage)

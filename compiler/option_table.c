@@ -152,7 +152,7 @@ static int set_io(WordReader *reader, const OptionRow *row, const char *value)
 
 static int set_dump(WordReader *reader, const OptionRow *row, const char *value)
 {
-    static const char *const word[] = {"graph", "program", "plan", NULL};
+    static const char *const word[] = {"graph", "program", "plan", "libraries", NULL};
 
     reader->options->dump = value;
     return find_word(reader, row, value, word) < 0 ? -1 : 0;
@@ -471,7 +471,8 @@ const OptionRow option_rows[] = {
      "build, run and compare with the stored inputs and outputs under DIR, or with ONNX Runtime"},
     {"--verify-nodes", NULL, false, false, set_verify_nodes,
      "with --verify: compare the value of every node with ONNX Runtime's, to find the first that differs"},
-    {"--dump", "graph|program|plan", false, false, set_dump, "print that stage as text"},
+    {"--dump", "graph|program|plan|libraries", false, false, set_dump,
+     "print that stage as text, or the steps of the device that a vendor's library could compute"},
     {"--quiet", NULL, false, false, set_quiet, "no summary"},
     {"--version", NULL, false, false, set_version, "print the version"},
     {"--help", NULL, false, false, set_help, "print this text"},

@@ -53,7 +53,7 @@ typedef struct Options {
     const char           *verify;              /* --verify=DIR; "" for --verify alone */
     bool                  verify_nodes;        /* --verify-nodes */
     int                   verify_more;         /* VERIFY_* of verify.h: stored sets bound more than the inputs */
-    const char           *dump;                /* --dump=graph|program|plan */
+    const char           *dump;                /* --dump=graph|program|plan|libraries */
     bool                  quiet;
     bool                  help, version; /* --help, --version: nothing is compiled */
     const char *command_line; /* "occamyc MODEL.onnx ...": what affects the output, for the banner; no local paths */

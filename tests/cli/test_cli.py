@@ -67,7 +67,7 @@ class Cli(unittest.TestCase):
             ("--weights=gold", "inline"), ("--threads=-1", "0 to 1024"), ("--part-time=x", "microseconds"), ("--queues=0", "1 to 8"), ("--io=none", "caller"), ("--state=a", "OUT:IN"),
             ("--code=fast", "shared"), ("--planner=luck", "first-fit"), ("--order=alphabet", "model"),
             ("--time-limit=0", "above 0"), ("--max-ram=1.5K", "a whole number"), ("--max-ram=12Q", "a whole number"),
-            ("--dump=everything", "graph"), ("--in-place=on", "auto, off"), ("--overlap=no", "auto, off"), ("--elision=2", "auto, off"),
+            ("--dump=everything", "graph"), ("--dump=libraries", "--target=cuda"), ("--in-place=on", "auto, off"), ("--overlap=no", "auto, off"), ("--elision=2", "auto, off"),
             ("-o=x", "unknown option"),
         ):
             self.fails(1, part, "small.onnx", option)

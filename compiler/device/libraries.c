@@ -1,0 +1,262 @@
+/* libraries.c - prints the steps that a vendor's library could compute (libraries.h). */
+#include "device/libraries.h"
+
+#include "kernels/conv_cost.h"
+#include "kernels/record.h"
+#include "program/operand.h"
+#include "support/int.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ----------------------------------------------------------------------------------------------------------- memory */
+
+enum { WORKSPACE_ALIGN = 256 }; /* bytes, as cudaMalloc aligns */
+
+/* What a step leaves of the device's memory. */
+typedef struct Room {
+    int64_t live; /* bytes in use; those that several buffers share count once */
+    int64_t hole; /* bytes of the largest gap between buffers, where a workspace fits without any other being moved */
+} Room;
+
+/* Bytes of a buffer that are in use in some step. */
+typedef struct Used {
+    int64_t lo, hi;
+} Used;
+
+static int compare_used(const void *a, const void *b)
+{
+    const Used *x = a, *y = b;
+
+    return x->lo < y->lo ? -1 : x->lo > y->lo;
+}
+
+/* Adds the bytes of a buffer that are in use in a step. Returns the new number of elements of `used`. */
+static int add_used(const Buffer *b, int64_t offset, int step, Used *used, int count)
+{
+    for (int i = 0; i < b->nspan; i++)
+        if (b->span[i].begin <= step && step < b->span[i].end)
+            used[count++] = b->copies > 1 ? (Used){offset, offset + buffer_bytes(b)}
+                                          : (Used){offset + b->span[i].lo, offset + b->span[i].hi};
+    return count;
+}
+
+static Room room_of(const Program *p, const Plan *plan, int step, Used *used)
+{
+    const PlanShare *share = &plan->share[MEMORY_DEVICE];
+    Room             room = {0, 0};
+    int64_t          top = 0;
+    int              count = 0;
+
+    for (int b = 0; b < p->nbuffer; b++)
+        if (plan->offset[b] >= 0 && plan->region[b] == MEMORY_DEVICE)
+            count = add_used(&p->buffer[b], plan->offset[b] - share->base, step, used, count);
+    if (count)
+        qsort(used, (size_t)count, sizeof *used, compare_used);
+    for (int i = 0; i < count; i++) {
+        room.hole = int_max(room.hole, used[i].lo - int_round_up(top, WORKSPACE_ALIGN));
+        room.live += int_max(used[i].hi - int_max(used[i].lo, top), 0);
+        top = int_max(top, used[i].hi);
+    }
+    room.hole = int_max(room.hole, share->peak - int_round_up(top, WORKSPACE_ALIGN));
+    return room;
+}
+
+/* --------------------------------------------------------------------------------------------------------- epilogue */
+
+/* The part of a step's expression that a library computes behind the sum: an addend, then a function. */
+typedef struct Epilogue {
+    bool   known;    /* false: the expression has another form, and the step's own code must compute it */
+    int    addend;   /* operand of the expression that is added; -1: none */
+    bool   function; /* negative results are multiplied by `slope` */
+    double slope;    /* 0: ReLU */
+} Epilogue;
+
+static bool is_literal(const Scalar *e, int node, double value)
+{
+    return node >= 0 && e->node[node].op == SCALAR_LITERAL && e->node[node].literal == value;
+}
+
+/* Whether `node` is max(x, 0) or select(lt(x, 0), mul(x, slope), x). Then *x is that x. */
+static bool take_function(const Scalar *e, int node, int *x, double *slope)
+{
+    const ScalarNode *n = &e->node[node], *less, *scaled;
+
+    *slope = 0.0;
+    *x = n->a;
+    if (n->op == SCALAR_max)
+        return is_literal(e, n->b, 0.0);
+    if (n->op != SCALAR_select)
+        return false;
+    *x = n->c;
+    less = &e->node[n->a];
+    scaled = &e->node[n->b];
+    if (less->op != SCALAR_lt || less->a != *x || !is_literal(e, less->b, 0.0) || scaled->op != SCALAR_mul ||
+        scaled->a != *x || e->node[scaled->b].op != SCALAR_LITERAL)
+        return false;
+    *slope = e->node[scaled->b].literal;
+    return true;
+}
+
+/* Whether `node` is the sum of the accumulator and an element of an operand. */
+static bool take_addend(const Scalar *e, int node, int *addend)
+{
+    const ScalarNode *n = &e->node[node], *a, *b;
+
+    if (n->op != SCALAR_add)
+        return false;
+    a = &e->node[n->a];
+    b = &e->node[n->b];
+    if (a->op == SCALAR_LOAD && b->op == SCALAR_ACC)
+        *addend = a->operand;
+    else if (a->op == SCALAR_ACC && b->op == SCALAR_LOAD)
+        *addend = b->operand;
+    else
+        return false;
+    return true;
+}
+
+/* Whether two operands have the same extents, and elements of the same places lie equally far apart. */
+static bool same_places(const Operand *a, const Operand *b)
+{
+    if (a->rank != b->rank || a->dtype != b->dtype)
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dim[i].max != b->dim[i].max || (a->dim[i].max > 1 && a->stride[i].max != b->stride[i].max))
+            return false;
+    return true;
+}
+
+static Epilogue epilogue_of(const Step *step)
+{
+    Epilogue      epilogue = {.known = true, .addend = -1};
+    const Scalar *e = step->expr;
+    int           node, below;
+
+    if (!e || !e->nnode)
+        return epilogue;
+    node = e->nnode - 1;
+    epilogue.function = take_function(e, node, &below, &epilogue.slope);
+    node = epilogue.function ? below : node;
+    if (take_addend(e, node, &epilogue.addend))
+        epilogue.known = same_places(&step->operand[step->nparam + epilogue.addend], step_operand_of(step, "y"));
+    else
+        epilogue.known = e->node[node].op == SCALAR_ACC;
+    return epilogue;
+}
+
+/* "-", "add", "relu", "add+relu", "add+slope:0x1p-3"; "own": the sum is all that a library is asked for. */
+static void put_epilogue(Text *text, const Step *step)
+{
+    Epilogue e = epilogue_of(step);
+
+    if (!e.known || (e.addend < 0 && !e.function)) {
+        text_put(text, e.known ? " epilogue=-" : " epilogue=own");
+        return;
+    }
+    text_printf(text, " epilogue=%s%s", e.addend >= 0 ? "add" : "", e.addend >= 0 && e.function ? "+" : "");
+    if (e.function && e.slope == 0.0)
+        text_put(text, "relu");
+    else if (e.function)
+        text_printf(text, "slope:%a", e.slope);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ lines */
+
+static void put_ints(Text *text, const char *name, const int64_t *value, int count)
+{
+    text_printf(text, " %s=", name);
+    for (int i = 0; i < count; i++)
+        text_printf(text, "%s%" PRId64, i ? "," : "", value[i]);
+}
+
+/* The strides of an operand in elements; of axes of one element 0. */
+static void put_strides(Text *text, const char *name, const Operand *x)
+{
+    int64_t stride[MAX_RANK];
+
+    for (int i = 0; i < x->rank; i++)
+        stride[i] = x->dim[i].max > 1 ? x->stride[i].max : 0;
+    put_ints(text, name, stride, x->rank);
+}
+
+static bool put_convolution(Text *text, const Step *step, const char *factors)
+{
+    ConvShape s;
+
+    if (!conv_shape_read(step, &s))
+        return false;
+    text_printf(text, "%s batch=%" PRId64 " groups=%" PRId64 " inputs=%" PRId64 " outputs=%" PRId64, step->kernel->name,
+                s.batch, s.groups, s.inputs, s.outputs);
+    put_ints(text, "in", s.in, 3);
+    put_ints(text, "out", s.out, 3);
+    put_ints(text, "kernel", s.kernel, 3);
+    put_ints(text, "stride", s.stride, 3);
+    put_ints(text, "dilation", s.dilation, 3);
+    put_ints(text, "pad", s.pad, 3);
+    put_strides(text, "x", step_operand_of(step, "x"));
+    put_strides(text, "y", step_operand_of(step, "y"));
+    text_printf(text, " factors=%s bias=%d", factors ? factors : "f32", step_operand_of(step, "bias") != NULL);
+    put_epilogue(text, step);
+    return true;
+}
+
+static bool put_product(Text *text, const Step *step, const char *factors)
+{
+    const Operand *a = step_operand_of(step, "a"), *b = step_operand_of(step, "b"), *y = step_operand_of(step, "y");
+    int64_t        dim[MAX_RANK];
+
+    for (int i = 0; i < y->rank; i++) {
+        if (!extent_is_const(y->dim[i]) || !extent_is_const(a->dim[i]))
+            return false;
+        dim[i] = y->dim[i].max;
+    }
+    text_put(text, step->kernel->name);
+    put_ints(text, "result", dim, y->rank);
+    text_printf(text, " terms=%" PRId64, a->dim[a->rank - 1].max);
+    put_strides(text, "a", a);
+    put_strides(text, "b", b);
+    put_strides(text, "y", y);
+    text_printf(text, " factors=%s", factors ? factors : "f32");
+    put_epilogue(text, step);
+    return true;
+}
+
+/* What a library is asked about the step; false: nothing. */
+static bool put_question(Text *text, const Step *step, const char *factors)
+{
+    if (!step_on_device(step))
+        return false;
+    if (!strcmp(step->kernel->name, "conv_krsc_f32"))
+        return put_convolution(text, step, factors);
+    return !strcmp(step->kernel->name, "matmul_f32") && put_product(text, step, factors);
+}
+
+/* Bytes of constants on the device. */
+static int64_t constants_of(const Program *p)
+{
+    int resident = program_resident(p, MEMORY_DEVICE);
+
+    return resident < 0 ? 0 : p->buffer[resident].size;
+}
+
+void libraries_print(Text *text, const Program *p, const Plan *plan, const char *factors)
+{
+    int64_t spans = 0;
+    Used   *used;
+
+    for (int b = 0; b < p->nbuffer; b++)
+        spans += p->buffer[b].nspan;
+    used = arena_array(p->arena, Used, spans + 1);
+    text_printf(text, "memory peak=%" PRId64 " constants=%" PRId64 "\n", plan->share[MEMORY_DEVICE].peak,
+                constants_of(p));
+    for (int i = 0; i < p->nstep; i++) {
+        Room room;
+
+        if (!put_question(text, &p->step[i], factors))
+            continue;
+        room = room_of(p, plan, i, used);
+        text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 "\n", i, room.live, room.hole);
+    }
+}
