@@ -25,7 +25,8 @@ def empty_dims(net, rank):
 
 
 def empty_reduction(net, x, axis):
-    operator = net.draw.pick(["ReduceSum", "ReduceMax", "ReduceMean", "ReduceProd", "ReduceL1", "ReduceLogSumExp", "ReduceSumSquare"])
+    operator = net.draw.pick(["ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceSumSquare"] +
+                             ["ReduceMean", "ReduceLogSumExp"] * (x.dtype not in d.INTEGERS))        # of whole numbers undefined
     by_input = net.version(operator) >= (13 if operator == "ReduceSum" else 18)
     net.node(operator, [x, numbers(net, [axis])] if by_input else [x], axes=None if by_input else [axis], **attributes(net.draw, keepdims=[0, 1]))
 
@@ -101,7 +102,7 @@ def empty_move(net, x, axis):
 def nothing(net):
     """Tensors without an element: always, or at some settings of the run-time extents."""
     draw = net.draw
-    x = net.input(draw.pick([d.FLOAT, d.FLOAT, d.FLOAT, d.DOUBLE]), empty_dims(net, draw.randint(1, 4)))
+    x = net.input(draw.pick([d.FLOAT, d.FLOAT, d.FLOAT, d.DOUBLE, d.INT32, d.INT64]), empty_dims(net, draw.randint(1, 4)))
     draw.pick([empty_reduction, empty_reduction, empty_norm, empty_choice, empty_move])(net, x, draw.randrange(x.rank))
 
 

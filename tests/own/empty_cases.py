@@ -25,6 +25,16 @@ def attention(name, declared, sizes, flags=()):
                 inputs=[dict(q=ramp(n, s, 8) / 40, k=ramp(n, 3, 4) / 10, v=-ramp(n, 3, 6)) for n, s in sizes])
 
 
+def reductions_of_nothing(word, dtype, operators=("ReduceMax", "ReduceMin", "ReduceProd")):
+    """Of rows of n elements, n down to none, along an axis that is constant and along one known only while running."""
+    nodes = [(f"{axis}_{op.lower()}", f"{op} <keepdims = 0> (x, {axis})") for op in operators for axis in ("one", "axis")]
+    outputs = ", ".join(f"{word}[2] {name}" for name, _ in nodes)
+    nodes = " ".join(f"{name} = {call}" for name, call in nodes)
+    model = NEWEST + f"main ({word}[2, n] x, int64[1] axis) => ({outputs}) <int64[1] one = {{1}}> {{ {nodes} }}"
+    return dict(name=f"reductions_of_no_{word}", group="ReduceMax", model=model, flags=("--dim=n=0..3",), oracle="reference",
+                inputs=[dict(x=ramp(2, n).astype(dtype), axis=np.array([1])) for n in (0, 1, 3)])
+
+
 EMPTY = [
     *(dict(name=f"shape_of_a_scalar_{weights}", group="Shape", flags=(f"--weights={weights}",), model=HEAD + """
         agraph (bool x) => (int64[0] y) {
@@ -54,6 +64,9 @@ EMPTY = [
           x = SequenceMap (s) <body = body (float[1, 2] v) => (float[1, 2] u) { u = Neg(v) }>
           n = SequenceLength(x)
         }""", inputs=[dict(a=ramp(0, 2))], wanted=lambda given: [np.int64(0)]),
+    *(reductions_of_nothing(word, dtype) for word, dtype in (
+        ("double", np.float64), ("float16", np.float16), ("int32", np.int32), ("int64", np.int64), ("uint32", np.uint32), ("uint64", np.uint64))),
+    *(reductions_of_nothing(word, dtype, ("ReduceMax", "ReduceMin")) for word, dtype in (("int8", np.int8), ("uint8", np.uint8), ("bool", np.bool_))),
     attention("attention_without_queries", "float[2, 0, 8] q, float[2, 3, 4] k, float[2, 3, 6] v", [(2, 0)]),
     attention("attention_of_maybe_nothing", "float[n, s, 8] q, float[n, 3, 4] k, float[n, 3, 6] v",
               [(2, 3), (2, 0), (0, 2), (0, 0), (1, 1)], ("--dim=n=0..2", "--dim=s=0..3")),

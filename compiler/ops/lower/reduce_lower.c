@@ -1,4 +1,6 @@
 /* reduce_lower.c - reductions over axes and pooling over whole images. */
+#include <math.h>
+
 #include "infer/axes.h"
 #include "ops/lower/reduce.h"
 #include "ops/rules.h"
@@ -47,22 +49,26 @@ static Operand kept_of(Operand y, int rank, const bool *reduced, bool keepdims)
     return kept;
 }
 
-static int empty_value(Lower *lower, DType dtype, int kind, Operand *out)
+/* The result of no terms, one element: 1 for a product, the least number of the type for a maximum, the largest for a
+ * minimum (ONNX, ReduceMax and ReduceMin), else 0. */
+static Operand empty_value(Lower *lower, DType dtype, int kind)
 {
-    static const double zero;
-    int64_t             bytes = dtype_info(dtype)->bytes;
-    char               *one = arena_alloc(lower->program->arena, 16);
-    double              f = 1.0;
-    int64_t             i = 1;
+    const DTypeInfo *info = dtype_info(dtype);
+    bool             is_signed = info->class == 'I';
+    uint64_t         ones = UINT64_MAX >> (64 - (info->class == 'B' ? 1 : info->bits));
+    struct Number {
+        double   real;
+        uint64_t bits; /* of an integer; its lowest bytes come first */
+    } *number = arena_one(lower->program->arena, struct Number);
 
-    if (kind == REDUCE_PROD) {
-        const char *from = dtype == DTYPE_F64 ? (const char *)&f : (const char *)&i;
-
-        for (int64_t k = 0; k < bytes; k++)
-            one[k] = from[k];
-    }
-    *out = lower_weight(lower, kind == REDUCE_PROD ? (const void *)one : &zero, dtype, 0, NULL, "empty");
-    return 0;
+    if (kind == REDUCE_PROD)
+        *number = (struct Number){1.0, 1};
+    else if (kind == REDUCE_MAX)
+        *number = (struct Number){-INFINITY, is_signed ? ones / 2 + 1 : 0};
+    else if (kind == REDUCE_MIN)
+        *number = (struct Number){INFINITY, is_signed ? ones / 2 : ones};
+    return lower_weight(lower, dtype == DTYPE_F64 ? (const void *)&number->real : &number->bits, dtype, 0, NULL,
+                        "empty");
 }
 
 int reduce_append(Lower *lower, const Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind)
@@ -85,8 +91,8 @@ int reduce_append(Lower *lower, const Node *node, Operand x, Operand y, const bo
         kept.dim[0] = kept.stride[0] = kx[0] = extent_const(1);
         nk = 1;
     }
-    if (!fast && empty_value(lower, x.dtype, kind, &empty) < 0)
-        return -1;
+    if (!fast)
+        empty = empty_value(lower, x.dtype, kind);
     return STEP(lower, node, move_kernel(lower, "reduce", x.dtype), ARG(y, y), ARG(x, x), ARG_IF(!fast, empty, empty),
                 ARG(kind, kind), ARG(krank, nk), ARGS(kdim, nk, kept.dim), ARGS(kystride, nk, kept.stride),
                 ARGS(kxstride, nk, kx), ARG(rrank, nr), ARGS(rdim, nr, rdim), ARGS(rstride, nr, rx));
@@ -140,8 +146,8 @@ static int reduce_chosen(Lower *lower, const Node *node, const Axes *axes, Opera
         ystride[i] = stride;
         stride = extent_op(m, EXPR_MUL, stride, kept[i]);
     }
-    if (x.dtype != DTYPE_F32 && empty_value(lower, x.dtype, kind_of(node), &empty) < 0)
-        return -1;
+    if (x.dtype != DTYPE_F32)
+        empty = empty_value(lower, x.dtype, kind_of(node));
     return STEP(lower, node, move_kernel(lower, "reduce", x.dtype), ARG(y, y), ARG(x, x),
                 ARG_IF(x.dtype != DTYPE_F32, empty, empty), ARG(kind, kind_of(node)), ARG(krank, x.rank),
                 ARGS(kdim, x.rank, kept), ARGS(kystride, x.rank, ystride), ARGS(kxstride, x.rank, x.stride),
