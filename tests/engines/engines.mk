@@ -1,6 +1,35 @@
-# What a vendor's library is asked about the steps of a program for a device.
+# What a vendor's library is asked about the steps of a program for a device, and occam-engines, which asks cuDNN. Building and testing
+# occamyc needs no such library: `make deps-engines` installs cuDNN, `make engines` builds the program that asks it.
+CUDNN          := $(BUILD)/cudnn
+CUDNN_INCLUDES := -isystem $(CUDNN)/nvidia/cudnn/include -isystem $(CUDNN)/nvidia/cu13/include
+ENGINES_SRC    := $(filter-out engines/no_driver.c,$(wildcard engines/*.c))
+ENGINES_ROOM   := $(BUILD)/tests/engines
 
-check-libraries: $(BUILD)/occamyc $(VENV)
+deps-engines: $(CUDNN)/stamp
+
+$(CUDNN)/stamp: tests/engines/requirements.txt | $(VENV)
+	rm -rf $(CUDNN)
+	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --target $(CUDNN) -r $<
+	@touch $@
+
+engines: $(BUILD)/engines/occam-engines
+
+$(BUILD)/engines/libcuda.so.1: engines/no_driver.c
+	@mkdir -p $(@D)
+	$(CC) $(STD) $(WARN) $(CFLAGS) -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $<
+
+# The program brings along the driver's library that it is linked with: answers do not depend on one that is installed.
+$(BUILD)/engines/occam-engines: $(ENGINES_SRC) $(wildcard engines/*.h) $(BUILD)/engines/libcuda.so.1 $(BUILD)/liboccamyc.a $(CUDNN)/stamp
+	$(CC) $(ALLC) -Iengines -Icompiler $(CUDNN_INCLUDES) -o $@ $(ENGINES_SRC) $(BUILD)/liboccamyc.a -L$(CUDNN)/nvidia/cudnn/lib -l:libcudnn.so.9 \
+	  -Wl,--no-as-needed -L$(@D) -l:libcuda.so.1 -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../cudnn/nvidia/cudnn/lib',--unresolved-symbols=ignore-in-shared-libs
+
+# The same program with a library of our own in cuDNN's place.
+$(ENGINES_ROOM)/fake-engines: $(ENGINES_SRC) tests/engines/fake_cudnn.c $(wildcard engines/*.h tests/engines/fake/*.h) $(BUILD)/liboccamyc.a
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -Iengines -Icompiler -Itests/engines/fake -o $@ $(ENGINES_SRC) tests/engines/fake_cudnn.c $(BUILD)/liboccamyc.a
+
+check-libraries: $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(VENV)
 	$(PYTHON) tests/engines/check_libraries.py --occamyc=$<
+	$(PYTHON) tests/engines/test_engines.py $(ENGINES_ROOM)/fake-engines
 
-.PHONY: check-libraries
+.PHONY: check-libraries deps-engines engines

@@ -1,0 +1,34 @@
+/* choose.c - the rule of the gap. A workspace lives in its step only. So it makes the peak larger by what it
+ * exceeds the peak's distance to the bytes that are live there: the planner may have to move buffers, but the bound of
+ * live bytes does not rise. */
+#include "choose.h"
+
+static int64_t less(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+Chosen engine_choose(const Questions *questions, const Question *q, const Offer *offer, const Rule *rule)
+{
+    Chosen  chosen = {.gap = INT64_MAX, .hole = INT64_MAX};
+    int64_t most = (questions->peak - questions->constants) / 100 * rule->growth;
+
+    for (int i = 0; i < q->nuse; i++) {
+        chosen.gap = less(chosen.gap, questions->peak - q->use[i].live);
+        chosen.hole = less(chosen.hole, q->use[i].hole);
+    }
+    most = rule->workspace < 0 ? chosen.gap + most : less(chosen.gap + most, rule->workspace);
+    for (int i = 0; i < offer->nengine && !chosen.engine; i++) {
+        const Engine *e = &offer->engine[i];
+
+        if (e->refused != REFUSED_NOT)
+            continue;
+        if (!chosen.first)
+            chosen.first = e;
+        if (e->workspace <= most)
+            chosen.engine = e;
+    }
+    if (chosen.engine && chosen.engine->workspace > chosen.gap)
+        chosen.growth = chosen.engine->workspace - chosen.gap;
+    return chosen;
+}

@@ -1,0 +1,24 @@
+/* choose.h - which engine a question gets: the library's favourite among those that are allowed and whose workspace
+ * finds room. Knows nothing of the library. */
+#ifndef OCC_ENGINES_CHOOSE_H
+#define OCC_ENGINES_CHOOSE_H
+
+#include "engine.h"
+
+/* How much memory a workspace may take. */
+typedef struct Rule {
+    int64_t workspace; /* bytes at most; -1: no limit */
+    int64_t growth;    /* per cent of the peak, constants not counted, by which the peak may grow */
+} Rule;
+
+typedef struct Chosen {
+    const Engine *first;  /* of those that are allowed, whatever their workspace; NULL: none */
+    const Engine *engine; /* NULL: the step's own kernel */
+    int64_t       gap;    /* bytes: the least that the peak is above the live bytes of a step that asks */
+    int64_t       hole;   /* bytes: the least of their largest gaps in the plan as it is */
+    int64_t       growth; /* bytes by which the peak grows */
+} Chosen;
+
+Chosen engine_choose(const Questions *questions, const Question *q, const Offer *offer, const Rule *rule);
+
+#endif

@@ -1,0 +1,62 @@
+/* engine.h - the engines that cuDNN offers for a question on a described device. Knows nothing of the choice by
+ * memory. */
+#ifndef OCC_ENGINES_ENGINE_H
+#define OCC_ENGINES_ENGINE_H
+
+#include "question.h"
+
+#include <stddef.h>
+
+enum { MOST_KNOBS = 32 };
+
+/* Why an engine may not be used. */
+typedef enum Refusal {
+    REFUSED_NOT,
+    REFUSED_TENSOR_CORE,      /* rounds factors, and the question's are whole */
+    REFUSED_WINOGRAD,         /* Winograd or Fourier transforms: larger errors */
+    REFUSED_REDUCED,          /* converts inputs, or sums with fewer bits */
+    REFUSED_NONDETERMINISTIC, /* other bits in the next run */
+    REFUSED_COMPILED,         /* compiled when the plan is made, which no plan without a device can check */
+    REFUSED_UNBUILT,          /* offered, but no plan of it can be made */
+    REFUSALS
+} Refusal;
+
+typedef struct Knob {
+    int64_t type, value;
+} Knob;
+
+typedef struct Engine {
+    int64_t  index, workspace; /* workspace: bytes */
+    Knob     knob[MOST_KNOBS];
+    int      nknob;
+    unsigned notes; /* numerical notes, a bit each */
+    Refusal  refused;
+} Engine;
+
+/* The engines for a question, the library's favourite first; the slow ones that always work come last. */
+typedef struct Offer {
+    Engine *engine;
+    int     nengine, cengine;
+} Offer;
+
+/* A device as cuDNN's JSON describes it. */
+typedef struct Device {
+    const char *path, *json;
+    size_t      bytes;
+    char        name[64]; /* from the description; "": none */
+} Device;
+
+/* Reads the description and has the library take it. Returns 0, or -1 with a message. */
+int device_read(Device *device, const char *path, Diag *diag);
+
+/* Asks for the whole question, or for the sum and the bias alone. Returns 0, or -1 with a message where the library
+ * fails; an offer may be empty. */
+int engines_ask(const Device *device, const Question *q, bool whole, Offer *offer, Diag *diag);
+
+/* "reduced", "tensor_core", ... */
+const char *refusal_name(Refusal refusal);
+
+/* Name of a numerical note by its number; NULL: unknown. */
+const char *note_name(int note);
+
+#endif

@@ -1,0 +1,191 @@
+/* main.c - occam-engines: reads the lines of `occamyc --dump=libraries`, asks cuDNN about a described device, and
+ * writes a line with an engine for each question. The only file of the program that prints and exits. */
+#include "choose.h"
+#include "graph.h"
+#include "support/command.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage[] =
+    "occam-engines --device=FILE.json [--workspace=BYTES] [--growth=PERCENT] FILE\n"
+    "  FILE          what `occamyc MODEL.onnx --target=cuda --dump=libraries` printed\n"
+    "  --device      a device as cuDNN describes it (engines/devices)\n"
+    "  --workspace   the largest workspace of an engine; default: what finds room\n"
+    "  --growth      per cent by which a workspace may enlarge the peak, constants not counted; default: 5\n"
+    "Writes a line for each different question: the engine that the library prefers among those that keep the "
+    "precision\n"
+    "of the factors and whose workspace finds room, or `own`: the step's own kernel.\n";
+
+typedef struct Command {
+    const char *device, *questions; /* paths */
+    Rule        rule;
+    bool        help;
+} Command;
+
+static int take_count(const char *word, const char *value, int64_t *to, Diag *diag)
+{
+    char *end;
+
+    errno = 0;
+    *to = strtoll(value, &end, 10);
+    if (end == value || *end || errno || *to < 0)
+        return diag_usage(diag, "found '%s', wanted a number from 0 on", word);
+    return 0;
+}
+
+static int take_argument(Command *c, const char *word, Diag *diag)
+{
+    if (!strcmp(word, "--help")) {
+        c->help = true;
+        return 0;
+    }
+    if (!strncmp(word, "--device=", 9)) {
+        c->device = word + 9;
+        return 0;
+    }
+    if (!strncmp(word, "--workspace=", 12))
+        return take_count(word, word + 12, &c->rule.workspace, diag);
+    if (!strncmp(word, "--growth=", 9))
+        return take_count(word, word + 9, &c->rule.growth, diag);
+    if (*word == '-' || c->questions)
+        return diag_usage(diag, "found '%s', wanted an option of occam-engines --help, and one file", word);
+    c->questions = word;
+    return 0;
+}
+
+static int command_read(Command *c, int argc, char **argv, Diag *diag)
+{
+    *c = (Command){.rule = {-1, 5}};
+    for (int i = 1; i < argc; i++)
+        if (take_argument(c, argv[i], diag) < 0)
+            return -1;
+    if (!c->help && (!c->device || !c->questions))
+        return diag_usage(diag, "found no %s, wanted --device=FILE.json FILE (occam-engines --help)",
+                          c->device ? "file" : "device");
+    return 0;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- answers */
+
+static void put_notes(Text *text, unsigned notes)
+{
+    bool any = false;
+
+    text_put(text, " notes=");
+    for (int note = 0; note < 32; note++)
+        if (notes >> note & 1 && note_name(note)) {
+            text_printf(text, "%s%s", any ? "," : "", note_name(note));
+            any = true;
+        }
+    text_put(text, any ? "" : "-");
+}
+
+static void put_engine(Text *text, const Engine *e, bool whole)
+{
+    text_printf(text, "cudnn engine=%" PRId64 " knobs=", e->index);
+    for (int i = 0; i < e->nknob; i++)
+        text_printf(text, "%s%" PRId64 ":%" PRId64, i ? "," : "", e->knob[i].type, e->knob[i].value);
+    text_printf(text, "%s workspace=%" PRId64, e->nknob ? "" : "-", e->workspace);
+    put_notes(text, e->notes);
+    text_printf(text, " epilogue=%s", whole ? "library" : "own");
+}
+
+/* What was offered, how many engines were refused why, and what the choice means for the peak. */
+static void put_remark(Text *text, const Question *q, const Offer *offer, const Chosen *chosen)
+{
+    int count[REFUSALS] = {0};
+
+    for (int i = 0; i < offer->nengine; i++)
+        count[offer->engine[i].refused]++;
+    text_printf(text, "    # steps=%d offered=%d", q->nuse, offer->nengine);
+    for (int r = 0; r < REFUSALS; r++)
+        if (count[r])
+            text_printf(text, " %s=%d", refusal_name((Refusal)r), count[r]);
+    if (chosen->first)
+        text_printf(text, " first=%" PRId64, chosen->first->workspace);
+    text_printf(text, " gap=%" PRId64 " hole=%" PRId64 " growth=%" PRId64 "\n", chosen->gap, chosen->hole,
+                chosen->growth);
+}
+
+/* Answers one question: the whole of it, or where no engine can do that the sum and the bias. */
+static int answer(Text *text, const Questions *questions, const Question *q, const Device *device, const Rule *rule,
+                  Diag *diag)
+{
+    const char *lacks = graph_lacks(q);
+    Offer       offer = {0};
+    Chosen      chosen = {0};
+    bool        whole = true;
+
+    text_printf(text, "%s : ", q->text);
+    if (lacks) {
+        text_printf(text, "own    # steps=%d %s\n", q->nuse, lacks);
+        return 0;
+    }
+    if (engines_ask(device, q, true, &offer, diag) < 0)
+        return -1;
+    chosen = engine_choose(questions, q, &offer, rule);
+    if (!chosen.engine && (q->addend || q->function)) {
+        if (engines_ask(device, q, false, &offer, diag) < 0)
+            return -1;
+        chosen = engine_choose(questions, q, &offer, rule);
+        whole = false;
+    }
+    if (chosen.engine)
+        put_engine(text, chosen.engine, whole);
+    else
+        text_put(text, "own");
+    put_remark(text, q, &offer, &chosen);
+    return 0;
+}
+
+static int run_command(const Command *c, Text *text, Diag *diag)
+{
+    Questions questions;
+    Device    device;
+    size_t    bytes = 0, version = cudnnGetVersion();
+    char     *lines = file_read_whole(diag->arena, c->questions, &bytes);
+
+    if (!lines)
+        return diag_usage(diag, "cannot read '%s': %s", c->questions, strerror(errno));
+    diag->file = c->questions;
+    if (questions_read(&questions, lines, diag) < 0 || device_read(&device, c->device, diag) < 0)
+        return -1;
+    text_printf(text, "# cuDNN %zu.%zu.%zu of a described device: %s\n", version / 10000, version / 100 % 100,
+                version % 100, device.name);
+    for (int i = 0; i < questions.nquestion; i++)
+        if (answer(text, &questions, &questions.question[i], &device, &c->rule, diag) < 0)
+            return -1;
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    jmp_buf exhausted;
+    Arena  *arena = arena_new(0);
+    Diag    diag = {.arena = arena, .file = "occam-engines"};
+    Command command;
+    Text    text;
+
+    if (!arena || setjmp(exhausted)) {
+        fprintf(stderr, "occam-engines: out of memory\n");
+        return DIAG_USAGE;
+    }
+    arena_on_exhausted(arena, &exhausted);
+    text = text_new(arena);
+    if (command_read(&command, argc, argv, &diag) == 0) {
+        if (command.help)
+            text_put(&text, usage);
+        else
+            run_command(&command, &text, &diag);
+    }
+    if (!diag.status && text.size && (fwrite(text.data, 1, text.size, stdout) != text.size || fflush(stdout)))
+        diag_usage(&diag, "cannot write to standard output");
+    for (int i = 0; i < diag.nmessage; i++)
+        fprintf(stderr, "%s\n", diag.message[i]);
+    arena_free(arena);
+    return (int)diag.status;
+}

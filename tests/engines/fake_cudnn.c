@@ -1,0 +1,398 @@
+/* fake_cudnn.c - a library with cuDNN's interface that refuses what is missing or inconsistent, and offers the engines
+ * that FAKE_CUDNN lists: entries "MODE:EPILOGUE:INDEX:WORKSPACE:NOTES:BEHAVIOUR:NEEDED:KNOB", separated by blanks.
+ *   MODE      A or F: the heuristics that offer it;   EPILOGUE  0: only for graphs without addend and function
+ *   NOTES, BEHAVIOUR  a bit for each note;            NEEDED  workspace that its plan takes; -1: there is no such plan
+ * Each graph that heuristics are asked about is appended to the file FAKE_CUDNN_LOG. Descriptors that are left at the
+ * end of the program are an error. */
+#include <cudnn_backend.h>
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_VALUES = 64, MOST_ENGINES = 16 };
+
+/* An attribute as it was set. */
+typedef struct Attribute {
+    int64_t count;
+    union {
+        int64_t      integer[MOST_VALUES];
+        int          word[MOST_VALUES];
+        bool         flag;
+        char         text[MOST_VALUES];
+        float        single;
+        double       real;
+        struct Fake *of[MOST_VALUES];
+    } value;
+} Attribute;
+
+typedef struct Script {
+    char    mode;
+    int     epilogue, notes, behaviour, knob;
+    int64_t index, workspace, needed;
+} Script;
+
+typedef struct Fake {
+    cudnnBackendDescriptorType_t type;
+    bool                         final, epilogue; /* epilogue: a graph, or its heuristics, with addend or function */
+    Attribute                   *attribute[FAKE_ATTRIBUTES];
+    Script                       script; /* of an engine, a configuration or a plan */
+} Fake;
+
+static int  living;
+static char last[200];
+
+static cudnnStatus_t refuse(const char *why)
+{
+    snprintf(last, sizeof last, "%s", why);
+    return CUDNN_STATUS_BAD_PARAM;
+}
+
+static size_t size_of(cudnnBackendAttributeType_t type)
+{
+    switch (type) {
+    case CUDNN_TYPE_INT64:
+        return sizeof(int64_t);
+    case CUDNN_TYPE_BOOLEAN:
+        return sizeof(bool);
+    case CUDNN_TYPE_FLOAT:
+        return sizeof(float);
+    case CUDNN_TYPE_DOUBLE:
+        return sizeof(double);
+    case CUDNN_TYPE_BACKEND_DESCRIPTOR:
+        return sizeof(void *);
+    case CUDNN_TYPE_CHAR:
+        return 1;
+    default:
+        return sizeof(int);
+    }
+}
+
+size_t cudnnGetVersion(void)
+{
+    return 90001;
+}
+
+const char *cudnnGetErrorString(cudnnStatus_t status)
+{
+    return status == CUDNN_STATUS_BAD_PARAM ? "BAD_PARAM" : "another status";
+}
+
+void cudnnGetLastErrorString(char *message, size_t size)
+{
+    snprintf(message, size, "%s", last);
+}
+
+static void at_end(void)
+{
+    if (living)
+        fprintf(stderr, "fake cuDNN: %d descriptors are left\n", living);
+}
+
+cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *made)
+{
+    static bool counted;
+    Fake       *fake = calloc(1, sizeof *fake);
+
+    if (!counted)
+        atexit(at_end);
+    counted = true;
+    living++;
+    fake->type = type;
+    *made = fake;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t made)
+{
+    Fake *fake = made;
+
+    for (int i = 0; i < FAKE_ATTRIBUTES; i++)
+        free(fake->attribute[i]);
+    free(fake);
+    living--;
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t to, cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t type, int64_t count, const void *value)
+{
+    Fake *fake = to;
+
+    if (fake->final || fake->attribute[name])
+        return refuse("an attribute is set twice or too late");
+    if (type == CUDNN_TYPE_BACKEND_DESCRIPTOR)
+        for (int64_t i = 0; i < count; i++) {
+            Fake *const *of = value;
+
+            if (fake->type != CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && !of[i]->final)
+                return refuse("a descriptor is not finalised");
+        }
+    fake->attribute[name] = calloc(1, sizeof *fake->attribute[name]);
+    fake->attribute[name]->count = count;
+    memcpy(&fake->attribute[name]->value, value,
+           type == CUDNN_TYPE_CHAR ? (size_t)(count < MOST_VALUES ? count : MOST_VALUES)
+                                   : (size_t)count * size_of(type));
+    return CUDNN_STATUS_SUCCESS;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- graphs */
+
+static const int64_t *ints(const Fake *fake, cudnnBackendAttributeName_t name)
+{
+    return fake->attribute[name]->value.integer;
+}
+
+static const Fake *link_of(const Fake *fake, cudnnBackendAttributeName_t name)
+{
+    return fake->attribute[name] ? fake->attribute[name]->value.of[0] : NULL;
+}
+
+static const char *check_tensor(const Fake *t)
+{
+    const int64_t *dim = ints(t, CUDNN_ATTR_TENSOR_DIMENSIONS), *stride = ints(t, CUDNN_ATTR_TENSOR_STRIDES);
+
+    for (int i = 0; i < 4; i++)
+        if (dim[i] < 1 || stride[i] < 1)
+            return "a tensor has an extent or a stride below 1";
+    return ints(t, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT)[0] == 16 ? NULL : "a tensor is not aligned to 16 bytes";
+}
+
+static const char *check_convolution(const Fake *op)
+{
+    const Fake    *window = link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC);
+    const int64_t *x = ints(link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X), CUDNN_ATTR_TENSOR_DIMENSIONS);
+    const int64_t *w = ints(link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W), CUDNN_ATTR_TENSOR_DIMENSIONS);
+    const int64_t *y = ints(link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y), CUDNN_ATTR_TENSOR_DIMENSIONS);
+
+    if (x[0] != y[0] || w[0] != y[1] || x[1] % w[1] || y[1] % (x[1] / w[1]))
+        return "batches or channels do not fit";
+    for (int i = 0; i < 2; i++) {
+        int64_t reach = (w[2 + i] - 1) * ints(window, CUDNN_ATTR_CONVOLUTION_DILATIONS)[i] + 1;
+        int64_t room = x[2 + i] + ints(window, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS)[i] +
+                       ints(window, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS)[i] - reach;
+
+        if (room < 0 || room / ints(window, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES)[i] + 1 != y[2 + i])
+            return "the result's extents do not follow from the window";
+    }
+    return NULL;
+}
+
+static void log_tensor(FILE *log, const char *name, const Fake *t)
+{
+    const int64_t *dim = ints(t, CUDNN_ATTR_TENSOR_DIMENSIONS), *stride = ints(t, CUDNN_ATTR_TENSOR_STRIDES);
+
+    fprintf(log, " %s%" PRId64 "%s", name, ints(t, CUDNN_ATTR_TENSOR_UNIQUE_ID)[0],
+            t->attribute[CUDNN_ATTR_TENSOR_IS_VIRTUAL]->value.flag ? "v" : "");
+    for (int i = 0; i < 4; i++)
+        fprintf(log, "%s%" PRId64 "/%" PRId64, i ? " " : "[", dim[i], stride[i]);
+    fprintf(log, "]");
+}
+
+static void log_convolution(FILE *log, const Fake *op)
+{
+    static const cudnnBackendAttributeName_t of[] = {
+        CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS,
+        CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_ATTR_CONVOLUTION_DILATIONS};
+    static const char *const name[] = {"pad", "behind", "stride", "dilation"};
+    const Fake              *window = link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC);
+
+    fprintf(log, "conv");
+    log_tensor(log, "x", link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X));
+    log_tensor(log, "w", link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W));
+    log_tensor(log, "y", link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y));
+    for (int i = 0; i < 4; i++)
+        fprintf(log, " %s %" PRId64 ",%" PRId64, name[i], ints(window, of[i])[0], ints(window, of[i])[1]);
+}
+
+static void log_pointwise(FILE *log, const Fake *op)
+{
+    const Fake *how = link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR),
+               *b = link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+
+    fprintf(log, "; %s",
+            how->attribute[CUDNN_ATTR_POINTWISE_MODE]->value.word[0] == CUDNN_POINTWISE_ADD ? "add" : "relu");
+    if (b)
+        log_tensor(log, "b", b);
+    if (how->attribute[CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE])
+        fprintf(log, " slope %g", how->attribute[CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE]->value.real);
+    log_tensor(log, "y", link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC));
+}
+
+/* Checks that each operation reads the result of the one before, and that the last result alone is in memory. */
+static const char *check_graph(Fake *graph)
+{
+    const Attribute *ops = graph->attribute[CUDNN_ATTR_OPERATIONGRAPH_OPS];
+    const Fake      *result = link_of(ops->value.of[0], CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
+
+    for (int64_t i = 1; i < ops->count; i++) {
+        const Fake *op = ops->value.of[i], *b = link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+
+        if (link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_XDESC) != result ||
+            !result->attribute[CUDNN_ATTR_TENSOR_IS_VIRTUAL]->value.flag)
+            return "an operation does not read the result before it";
+        graph->epilogue |=
+            !b || ints(b, CUDNN_ATTR_TENSOR_DIMENSIONS)[2] * ints(b, CUDNN_ATTR_TENSOR_DIMENSIONS)[3] > 1;
+        result = link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
+    }
+    return result->attribute[CUDNN_ATTR_TENSOR_IS_VIRTUAL]->value.flag ? "the result is in no memory" : NULL;
+}
+
+static void log_graph(const Fake *graph)
+{
+    const Attribute *ops = graph->attribute[CUDNN_ATTR_OPERATIONGRAPH_OPS];
+    const char      *path = getenv("FAKE_CUDNN_LOG");
+    FILE            *log = path ? fopen(path, "a") : NULL;
+
+    if (!log)
+        return;
+    log_convolution(log, ops->value.of[0]);
+    for (int64_t i = 1; i < ops->count; i++)
+        log_pointwise(log, ops->value.of[i]);
+    fprintf(log, "\n");
+    fclose(log);
+}
+
+/* ----------------------------------------------------------------------------------------------------- finalisation */
+
+/* What a descriptor must have, behind its type; -1 ends the list. */
+static const int required[][9] = {
+    {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_ATTR_TENSOR_DATA_TYPE,
+     CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT,
+     CUDNN_ATTR_TENSOR_IS_VIRTUAL, -1},
+    {CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR, CUDNN_ATTR_CONVOLUTION_COMP_TYPE, CUDNN_ATTR_CONVOLUTION_CONV_MODE,
+     CUDNN_ATTR_CONVOLUTION_SPATIAL_DIMS, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS,
+     CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, -1},
+    {CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_ALPHA,
+     CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_BETA, -1},
+    {CUDNN_BACKEND_POINTWISE_DESCRIPTOR, CUDNN_ATTR_POINTWISE_MODE, CUDNN_ATTR_POINTWISE_MATH_PREC, -1},
+    {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR,
+     CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, -1},
+    {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, CUDNN_ATTR_OPERATIONGRAPH_OPS, -1},
+    {CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, -1},
+    {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_ATTR_ENGINEHEUR_MODE,
+     CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, -1},
+    {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
+     CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, -1},
+};
+
+static const char *missing(const Fake *fake)
+{
+    for (size_t i = 0; i < sizeof required / sizeof *required; i++)
+        for (int k = 1; required[i][0] == (int)fake->type && required[i][k] >= 0; k++)
+            if (!fake->attribute[required[i][k]])
+                return "an attribute is missing";
+    return NULL;
+}
+
+cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t made)
+{
+    Fake       *fake = made;
+    const char *why = missing(fake);
+
+    if (!why && fake->type == CUDNN_BACKEND_TENSOR_DESCRIPTOR)
+        why = check_tensor(fake);
+    if (!why && fake->type == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)
+        why = check_convolution(fake);
+    if (!why && fake->type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)
+        why = check_graph(fake);
+    if (!why && fake->type == CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR &&
+        fake->attribute[CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION]->value.text[0] != '{')
+        why = "the description is no object";
+    if (!why && fake->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)
+        log_graph(link_of(fake, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH));
+    if (!why && fake->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
+        fake->script = link_of(fake, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)->script;
+        if (fake->script.needed < 0)
+            return CUDNN_STATUS_NOT_SUPPORTED;
+    }
+    fake->final = !why;
+    return why ? refuse(why) : CUDNN_STATUS_SUCCESS;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- engines */
+
+/* Fills descriptors with the engines that the script offers. Returns how many. */
+static int64_t offer(const Fake *heuristics, Fake **config, int64_t room)
+{
+    bool        first = heuristics->attribute[CUDNN_ATTR_ENGINEHEUR_MODE]->value.word[0] == CUDNN_HEUR_MODE_A;
+    bool        epilogue = link_of(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)->epilogue;
+    const char *at = getenv("FAKE_CUDNN");
+    int64_t     count = 0;
+    int         length = 0;
+    Script      s = {0};
+
+    for (; at && sscanf(at, " %c:%d:%" SCNd64 ":%" SCNd64 ":%d:%d:%" SCNd64 ":%d%n", &s.mode, &s.epilogue, &s.index,
+                        &s.workspace, &s.notes, &s.behaviour, &s.needed, &s.knob, &length) == 8;
+         at += length)
+        if ((s.mode == 'A') == first && (s.epilogue || !epilogue) && count < room)
+            config[count++]->script = s;
+    return count;
+}
+
+static int64_t put_bits(int bits, int *to)
+{
+    int64_t count = 0;
+
+    for (int i = 0; i < 31; i++)
+        if (bits >> i & 1)
+            to[count++] = i;
+    return count;
+}
+
+/* Knobs of an engine: none, or number 2 with the script's value. */
+static int64_t put_knobs(const Script *s, Fake **choice)
+{
+    if (s->knob < 0)
+        return 0;
+    choice[0]->script = *s;
+    return 1;
+}
+
+cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
+                                       cudnnBackendAttributeType_t type, int64_t room, int64_t *count, void *value)
+{
+    Fake *fake = from;
+
+    (void)type;
+    *count = 1;
+    switch (name) {
+    case CUDNN_ATTR_ENGINEHEUR_RESULTS:
+        *count = offer(fake, value, room);
+        break;
+    case CUDNN_ATTR_ENGINECFG_ENGINE:
+        (*(Fake **)value)->script = fake->script;
+        break;
+    case CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE:
+        *(int64_t *)value = fake->script.workspace;
+        break;
+    case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES:
+        *count = put_knobs(&fake->script, value);
+        break;
+    case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
+        *(int64_t *)value = fake->script.index;
+        break;
+    case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
+        *count = put_bits(fake->script.notes, value);
+        break;
+    case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
+        *count = put_bits(fake->script.behaviour, value);
+        break;
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE:
+        *(int *)value = 2;
+        break;
+    case CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE:
+        *(int64_t *)value = fake->script.knob;
+        break;
+    case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE:
+        *(int64_t *)value = fake->script.needed;
+        break;
+    default:
+        return refuse("an attribute that cannot be read");
+    }
+    return CUDNN_STATUS_SUCCESS;
+}
