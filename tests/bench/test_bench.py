@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 
 import counts
+import engines
 import kernels
 import memory
 import memory_steps
@@ -186,6 +187,20 @@ class Wide(unittest.TestCase):
         text = wide.page({"1": {"net": result}}, 3, "-O2")
         self.assertIn("| net | 5.00 | 4.00 | 8.00 | 1.25 | 1e-06 |", text)
         self.assertIn("| net | Conv of \"x\" | 75 % | 50 % |", text)
+
+
+class Engines(unittest.TestCase):
+    LINES = ["conv_krsc_f32 a : cudnn engine=1 knobs=2:3 workspace=300 notes=- epilogue=library    "
+             "# steps=2 offered=4 allowed=1 tensor_core=2 winograd=1 first=300 gap=200 hole=100 growth=100",
+             "conv_krsc_f32 b : cudnn engine=2 knobs=- workspace=50 notes=- epilogue=own    # steps=1 offered=3 allowed=2 reduced=1 first=900 gap=80 hole=60 growth=0",
+             "conv_krsc_f32 c : own    # steps=1 offered=1 compiled=1 gap=10 hole=0 growth=0",
+             "conv_krsc_f32 d : own    # steps=3 three spatial axes", "matmul_f32 e : own    # steps=5 cuBLASLt"]
+
+    def test_layers_are_counted_by_steps(self):
+        self.assertEqual(engines.summary(self.LINES, 2000),
+                         {"layers": 7, "refused": 3, "others": 2, "whole": 2, "sum": 1, "own": 4, "asked": 900, "fits": 0, "taken": 300, "same": 5,
+                          "unmoved": 5, "growth": 5.0})
+        self.assertEqual(engines.summary([self.LINES[1].replace("first=900", "first=80")], 10)["fits"], 1)
 
 
 class Page(unittest.TestCase):

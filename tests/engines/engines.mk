@@ -33,3 +33,10 @@ check-libraries: $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(VENV)
 	$(PYTHON) tests/engines/test_engines.py $(ENGINES_ROOM)/fake-engines
 
 .PHONY: check-libraries deps-engines engines
+
+# The workspaces that cuDNN's engines ask for, beside the plans of four networks; writes docs/engines.md.
+bench-engines: $(BUILD)/occamyc $(BUILD)/engines/occam-engines $(VENV)
+	$(PYTHON) tests/bench/engines.py --occamyc=$< --engines=$(BUILD)/engines/occam-engines --devices=engines/devices --models=$(BUILD)/models \
+	  --folder=$(BUILD)/bench/engines --write=docs/engines.md
+
+.PHONY: bench-engines
