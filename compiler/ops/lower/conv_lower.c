@@ -1,6 +1,7 @@
 /* conv_lower.c - convolutions: channels-last results, weights in panels, elementwise consumers in the epilogue. */
 #include "lower/cascade.h"
 #include "lower/conv_after.h"
+#include "lower/packing.h"
 #include "lower/panels.h"
 #include "lower/spatial.h"
 #include "ops/lower/conv.h"
@@ -230,7 +231,7 @@ static bool place_on_device(Lower *lower, const Node *node, Conv *c, int64_t tap
 static int64_t pace_at_bound(const Core *core, const ConvShape *s)
 {
     enum { NEAR_WEIGHTS = 40 * 1024, MOST = 32 };
-    int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2], rows = s->out[1], width = s->out[2], pace = MOST;
+    int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2], rows = s->out[1], width = s->out[2], tiles, pace = MOST;
 
     if (taps == 1) {
         width *= rows;
@@ -238,7 +239,8 @@ static int64_t pace_at_bound(const Core *core, const ConvShape *s)
     }
     if (taps * s->inputs * s->outputs < NEAR_WEIGHTS)
         return -1;
-    while (pace > 1 && pace > rows * int_ceil_div(width, core->rows[1]) / 2)
+    tiles = rows * int_ceil_div(width, core->rows[1]);
+    while (pace > 1 && pace > tiles * PACKING_PANEL / (2 * core->lanes) / 2) /* tiles of two vectors */
         pace /= 2;
     return pace;
 }
