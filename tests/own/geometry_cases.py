@@ -297,6 +297,22 @@ def open_strides(name, operator, outputs):
     return case("open_strides_" + name, net, [net.feed(L=n) for n in (1, 3, 5, 8)], ("--dim=L=1..8",))
 
 
+def open_width(name, pads, **attributes):
+    """A depthwise convolution of every width up to three of its tiles, and pads wider than its window now and then."""
+    net = Net(x=[1, 19, 4, "W"])
+    net.give(net.add("Conv", "x", numbers([19, 1, 3, 3]), numbers([19]), group=19, pads=pads, **attributes), 4)
+    return case("depthwise_of_any_width_" + name, net, [net.feed(W=w) for w in range(1, 26)], ("--dim=W=1..25",))
+
+
+WIDTHS = [
+    open_width("near", [1, 1, 1, 1]),
+    open_width("in_steps", [1, 1, 1, 1], strides=[2, 2]),
+    open_width("dilated", [2, 2, 2, 2], dilations=[2, 2]),
+    open_width("first_taps_alone", [1, 0, 1, 2]),
+    open_width("far_ends", [1, 4, 1, 6]),
+    open_width("far_ends_in_steps", [0, 5, 0, 8], strides=[1, 2]),
+]
+
 GROUPS = ("--dim=C=2..8", "--dim=M=2..4", "--dim=S=1..4")
 OPEN = [
     open_channels("conv", "Conv", ["M", "C"], pads=[1, 0, 1, 0]),
@@ -366,4 +382,4 @@ def grid(name, size, corners):
 GRIDS = [grid("one_column", [1, 1, 3, 1], 0), grid("one_column_corners", [1, 1, 3, 1], 1), grid("one_point_corners", [1, 2, 1, 1], 1),
          grid("one_plane_corners", [1, 2, 1, 3, 4], 1)]
 
-GEOMETRY = ENDS + HALVES + SIZED + VIEWS + OPEN + OPEN_HEADS + ADDENDS + GRIDS
+GEOMETRY = ENDS + HALVES + SIZED + VIEWS + OPEN + WIDTHS + OPEN_HEADS + ADDENDS + GRIDS
