@@ -20,12 +20,16 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 HISTORY = os.path.join(HERE, "..", "history")
 NODES = 4                           # nodes of one model; they share nothing
 FIRST_TURNS = 2
+EMPTY = 0.08                        # of the choices of extents make tensors without elements
 ROUNDED = {"CastLike": "round_mode"}          # the reference evaluator leaves the attribute out
 REFUSED = ("complex128", "float6")  # exit 3, all of them: docs/types.md
 OLDEST = 7
 # ONNX Runtime does not hold their extents against each other, their attributes and constants; Resize's scales may make fractions of
 # an extent, where it differs from the text (docs/differences.md).
 BOUND = {"AffineGrid", "FeatureVectorizer", "GatherND", "Resize", "RotaryEmbedding"}
+# Never without elements: ONNX Runtime differs there (docs/differences.md), or a condition would be longer than its axis. Nor is ai.onnx.ml,
+# whose constants would not fit the features.
+WHOLE = {"Compress", "DynamicQuantizeLinear"}
 PRODUCTS = {"ReduceProd", "CumProd"}            # of whole numbers: beyond the type nobody says what is right
 OPEN = {"NonZero", "Unique", "Compress", "NonMaxSuppression", "StringSplit", "SequenceMap"}
 
@@ -116,11 +120,13 @@ def grown(spec, extents):
 
 
 def drawn_extents(draw, unit):
-    """Another extent for some of those that a form names; none is smaller, since its indices stay."""
+    """Another extent for some of those that a form names; none is smaller, since its indices stay, but for one that is nothing now and then."""
     if unit.op in BOUND:
         return {}
     shapes = [s if isinstance(s, tuple) else getattr(s, "shape", ()) for s in unit.form.inputs if s is not None]
     named = sorted({n for shape in shapes for n in shape if n > 1})
+    if named and unit.op not in WHOLE and not unit.domain and draw.chance(EMPTY):
+        return {draw.pick(named): 0}
     return {n: n + draw.randint(0, 6) for n in named if draw.chance(0.7)}
 
 
