@@ -4,6 +4,7 @@
 
 #include "alternatives/alternatives.h"
 #include "compile.h"
+#include "device/engines.h"
 #include "emit/emit.h"
 #include "limits/usage.h"
 #include "lower/choice.h"
@@ -23,6 +24,7 @@ typedef struct Compilation {
     bool           is_planned; /* the stages up to the plan were run for each combination of listed sizes */
     Lowering       lowering;
     Choices        choices; /* from the file of --tuned */
+    Engines        engines; /* likewise, of a program for a device */
     Alternative    chosen;
     Emission       emission;
     Usage          usage;

@@ -86,8 +86,12 @@ static int stage_choose(Compilation *c)
     c->lowering.options.winograd = choose_winograd(c);
     if (c->options->profile && profile_read(&c->lowering.profile, c->options->profile, c->diag) < 0)
         return -1;
-    if (!c->options->tuned || c->options->choices)
+    if (!c->options->tuned || c->options->choices || c->options->engines)
         return 0;
+    if (c->target->language == LANGUAGE_DEVICE) {
+        c->lowering.options.engines = &c->engines;
+        return engines_read(&c->engines, c->options->tuned, c->diag);
+    }
     c->lowering.options.choices = &c->choices;
     return choices_read(&c->choices, c->options->tuned, c->diag);
 }

@@ -440,7 +440,8 @@ const OptionRow option_rows[] = {
      "build the network once with each algorithm for its convolutions, time the steps here (with --cc, default: cc -O2 "
      "-march=native) and write the fastest"},
     {"--tuned", "FILE", false, SHAPES_FILE, set_tuned,
-     "use the algorithms that a file written by --tune lists, for the shapes in it"},
+     "use the algorithms that a file written by --tune lists, for the shapes in it; with --target=cuda, the engines of "
+     "cuDNN that occam-engines wrote"},
     {"--planner", "auto|NAME", false, true, set_planner,
      "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
     {"--order", "auto|model", false, true, set_order,

@@ -1,6 +1,6 @@
-/* choose.c - the rule of the gap. A workspace lives in its step only. So it makes the peak larger by what it
- * exceeds the peak's distance to the bytes that are live there: the planner may have to move buffers, but the bound of
- * live bytes does not rise. */
+/* choose.c - the rule of the gap. A workspace lives in its step only, and so does a result beside the addend that it no
+ * longer overwrites. So they make the peak larger by what they exceed the peak's distance to the bytes that are live
+ * there: the planner may have to move buffers, but the bound of live bytes does not rise. */
 #include "choose.h"
 
 static int64_t less(int64_t a, int64_t b)
@@ -14,14 +14,15 @@ Chosen engine_choose(const Questions *questions, const Question *q, const Offer 
     int64_t most = (questions->peak - questions->constants) / 100 * rule->growth;
 
     for (int i = 0; i < q->nuse; i++) {
-        chosen.gap = less(chosen.gap, questions->peak - q->use[i].live);
+        chosen.gap = less(chosen.gap, questions->peak - q->use[i].live - q->use[i].shared);
         chosen.hole = less(chosen.hole, q->use[i].hole);
+        chosen.shared = -less(-chosen.shared, -q->use[i].shared);
     }
     most = rule->workspace < 0 ? chosen.gap + most : less(chosen.gap + most, rule->workspace);
     for (int i = 0; i < offer->nengine && !chosen.engine; i++) {
         const Engine *e = &offer->engine[i];
 
-        if (e->refused != REFUSED_NOT)
+        if (e->refused != OCC_CUDNN_ALLOWED)
             continue;
         if (!chosen.first)
             chosen.first = e;

@@ -14,8 +14,9 @@ typedef struct Rule {
 typedef struct Chosen {
     const Engine *first;  /* of those that are allowed, whatever their workspace; NULL: none */
     const Engine *engine; /* NULL: the step's own kernel */
-    int64_t       gap;    /* bytes: the least that the peak is above the live bytes of a step that asks */
+    int64_t       gap;    /* bytes: the least that the peak is above what a step that asks has in use with an engine */
     int64_t       hole;   /* bytes: the least of their largest gaps in the plan as it is */
+    int64_t       shared; /* bytes: the most of a result that must move, for it lies on the addend */
     int64_t       growth; /* bytes by which the peak grows */
 } Chosen;
 

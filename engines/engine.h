@@ -5,32 +5,18 @@
 
 #include "question.h"
 
-#include <stddef.h>
-
-enum { MOST_KNOBS = 32 };
-
-/* Why an engine may not be used. */
-typedef enum Refusal {
-    REFUSED_NOT,
-    REFUSED_TENSOR_CORE,      /* rounds factors, and the question's are whole */
-    REFUSED_WINOGRAD,         /* Winograd or Fourier transforms: larger errors */
-    REFUSED_REDUCED,          /* converts inputs, or sums with fewer bits */
-    REFUSED_NONDETERMINISTIC, /* other bits in the next run */
-    REFUSED_COMPILED,         /* compiled when the plan is made, which no plan without a device can check */
-    REFUSED_UNBUILT,          /* offered, but no plan of it can be made */
-    REFUSALS
-} Refusal;
+enum { MOST_KNOBS = 32, REFUSALS = OCC_CUDNN_UNBUILT + 1 };
 
 typedef struct Knob {
     int64_t type, value;
 } Knob;
 
 typedef struct Engine {
-    int64_t  index, workspace; /* workspace: bytes */
-    Knob     knob[MOST_KNOBS];
-    int      nknob;
-    unsigned notes; /* numerical notes, a bit each */
-    Refusal  refused;
+    int64_t           index, workspace; /* workspace: bytes */
+    Knob              knob[MOST_KNOBS];
+    int               nknob;
+    occ_cudnn_notes   notes;
+    occ_cudnn_refusal refused;
 } Engine;
 
 /* The engines for a question, the library's favourite first; the slow ones that always work come last. */
@@ -54,7 +40,7 @@ int device_read(Device *device, const char *path, Diag *diag);
 int engines_ask(const Device *device, const Question *q, bool whole, Offer *offer, Diag *diag);
 
 /* "reduced", "tensor_core", ... */
-const char *refusal_name(Refusal refusal);
+const char *refusal_name(occ_cudnn_refusal refusal);
 
 /* Name of a numerical note by its number; NULL: unknown. */
 const char *note_name(int note);

@@ -1,7 +1,6 @@
 /* main.c - occam-engines: reads the lines of `occamyc --dump=libraries`, asks cuDNN about a described device, and
  * writes a line with an engine for each question. The only file of the program that prints and exits. */
 #include "choose.h"
-#include "graph.h"
 #include "support/command.h"
 
 #include <errno.h>
@@ -90,7 +89,7 @@ static void put_engine(Text *text, const Engine *e, bool whole)
     for (int i = 0; i < e->nknob; i++)
         text_printf(text, "%s%" PRId64 ":%" PRId64, i ? "," : "", e->knob[i].type, e->knob[i].value);
     text_printf(text, "%s workspace=%" PRId64, e->nknob ? "" : "-", e->workspace);
-    put_notes(text, e->notes);
+    put_notes(text, e->notes.numerical);
     text_printf(text, " epilogue=%s", whole ? "library" : "own");
 }
 
@@ -104,21 +103,29 @@ static void put_remark(Text *text, const Question *q, const Offer *offer, const 
     text_printf(text, "    # steps=%d offered=%d", q->nuse, offer->nengine);
     for (int r = 0; r < REFUSALS; r++)
         if (count[r])
-            text_printf(text, " %s=%d", refusal_name((Refusal)r), count[r]);
+            text_printf(text, " %s=%d", refusal_name((occ_cudnn_refusal)r), count[r]);
     if (chosen->first)
         text_printf(text, " first=%" PRId64, chosen->first->workspace);
-    text_printf(text, " gap=%" PRId64 " hole=%" PRId64 " growth=%" PRId64 "\n", chosen->gap, chosen->hole,
-                chosen->growth);
+    text_printf(text, " gap=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 " growth=%" PRId64 "\n", chosen->gap,
+                chosen->hole, chosen->shared, chosen->growth);
+}
+
+/* Why nothing is asked; NULL: something is. */
+static const char *lacks_of(const Question *q)
+{
+    if (q->product)
+        return "cuBLASLt answers on a device only";
+    return q->factors == FACTORS_FP16 ? "tensors are of floats, factors of half precision" : occ_cudnn_lacks(&q->conv);
 }
 
 /* Answers one question: the whole of it, or where no engine can do that the sum and the bias. */
 static int answer(Text *text, const Questions *questions, const Question *q, const Device *device, const Rule *rule,
                   Diag *diag)
 {
-    const char *lacks = graph_lacks(q);
+    const char *lacks = lacks_of(q);
     Offer       offer = {0};
     Chosen      chosen = {0};
-    bool        whole = true;
+    bool        whole = !q->own;
 
     text_printf(text, "%s : ", q->text);
     if (lacks) {
@@ -128,7 +135,7 @@ static int answer(Text *text, const Questions *questions, const Question *q, con
     if (engines_ask(device, q, true, &offer, diag) < 0)
         return -1;
     chosen = engine_choose(questions, q, &offer, rule);
-    if (!chosen.engine && (q->addend || q->function)) {
+    if (!chosen.engine && (q->conv.addend || q->conv.function)) {
         if (engines_ask(device, q, false, &offer, diag) < 0)
             return -1;
         chosen = engine_choose(questions, q, &offer, rule);

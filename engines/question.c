@@ -15,22 +15,24 @@ typedef struct Field {
 
 static const Field head[] = {{"peak", 1, offsetof(Questions, peak)}, {"constants", 1, offsetof(Questions, constants)}};
 static const Field shape[] = {
-    {"batch", 1, offsetof(Question, batch)},
-    {"groups", 1, offsetof(Question, groups)},
-    {"inputs", 1, offsetof(Question, inputs)},
-    {"outputs", 1, offsetof(Question, outputs)},
-    {"in", 3, offsetof(Question, in)},
-    {"out", 3, offsetof(Question, out)},
-    {"kernel", 3, offsetof(Question, kernel)},
-    {"stride", 3, offsetof(Question, stride)},
-    {"dilation", 3, offsetof(Question, dilation)},
-    {"pad", 3, offsetof(Question, pad)},
-    {"x", 5, offsetof(Question, x)},
-    {"y", 5, offsetof(Question, y)},
+    {"batch", 1, offsetof(occ_cudnn_conv, batch)},
+    {"groups", 1, offsetof(occ_cudnn_conv, groups)},
+    {"inputs", 1, offsetof(occ_cudnn_conv, inputs)},
+    {"outputs", 1, offsetof(occ_cudnn_conv, outputs)},
+    {"in", 3, offsetof(occ_cudnn_conv, in)},
+    {"out", 3, offsetof(occ_cudnn_conv, out)},
+    {"kernel", 3, offsetof(occ_cudnn_conv, kernel)},
+    {"stride", 3, offsetof(occ_cudnn_conv, stride)},
+    {"dilation", 3, offsetof(occ_cudnn_conv, dilation)},
+    {"pad", 3, offsetof(occ_cudnn_conv, pad)},
+    {"x", 5, offsetof(occ_cudnn_conv, x)},
+    {"y", 5, offsetof(occ_cudnn_conv, y)},
 };
-static const Field bias[] = {{"bias", 1, offsetof(Question, bias)}};
-static const Field use[] = {
-    {"step", 1, offsetof(Use, step)}, {"live", 1, offsetof(Use, live)}, {"hole", 1, offsetof(Use, hole)}};
+static const Field bias[] = {{"bias", 1, offsetof(occ_cudnn_conv, bias)}};
+static const Field use[] = {{"step", 1, offsetof(Use, step)},
+                            {"live", 1, offsetof(Use, live)},
+                            {"hole", 1, offsetof(Use, hole)},
+                            {"shared", 1, offsetof(Use, shared)}};
 
 typedef struct Reader {
     Diag *diag;
@@ -101,19 +103,22 @@ static bool take_epilogue(Reader *r, Question *q)
 
     if (!take_word(r, "epilogue="))
         return false;
-    if (take_word(r, "- ") || take_word(r, "own "))
+    if (take_word(r, "- "))
         return true;
-    q->addend = take_word(r, "add");
-    if (q->addend && *r->at == ' ')
+    q->own = take_word(r, "own ");
+    if (q->own)
         return true;
-    if (q->addend && *r->at++ != '+')
+    q->conv.addend = take_word(r, "add");
+    if (q->conv.addend && *r->at == ' ')
+        return true;
+    if (q->conv.addend && *r->at++ != '+')
         return false;
-    q->function = true;
+    q->conv.function = true;
     if (take_word(r, "relu "))
         return true;
     if (!take_word(r, "slope:"))
         return false;
-    q->slope = strtod(r->at, &end);
+    q->conv.slope = strtod(r->at, &end);
     r->at = end;
     return *end == ' ';
 }
@@ -126,11 +131,12 @@ static int take_question(Reader *r, Question *q)
         return 0;
     if (!take_word(r, "conv_krsc_f32 "))
         return wrong(r, "memory, conv_krsc_f32 or matmul_f32");
-    if (TAKE(r, shape, q) < 0)
+    if (TAKE(r, shape, &q->conv) < 0)
         return -1;
     if (!take_factors(r, &q->factors))
         return wrong(r, "factors=f32, tf32 or fp16");
-    if (TAKE(r, bias, q) < 0)
+    q->conv.tensor_cores = q->factors == FACTORS_TF32;
+    if (TAKE(r, bias, &q->conv) < 0)
         return -1;
     return take_epilogue(r, q) ? 0 : wrong(r, "an epilogue");
 }
@@ -150,7 +156,7 @@ static Question *find_question(Questions *questions, Diag *diag, const char *tex
 static int read_line(Questions *questions, Reader *r)
 {
     char     *colon = strstr(r->at, " : ");
-    Use       of = {0, 0, 0};
+    Use       of = {0, 0, 0, 0};
     Question *q;
 
     if (take_word(r, "memory "))

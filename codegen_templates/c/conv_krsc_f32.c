@@ -59,3 +59,14 @@ OCC_INLINE void occ_conv_krsc_f32(const float *x, const occ_image *x_at, const f
         occ_nest_step(4, dim, place, 0, none);
     }
 }
+
+/* conv_work - the same, for a step that an engine of a vendor's library may compute instead of this code, with
+ * workspace. The result is never stored where the expression reads.
+ *   work  as many bytes as the engine may use, or NULL; not used here */
+OCC_INLINE void occ_conv_work_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                  const occ_image *y_at, float *work, const occ_window *window, int64_t groups,
+                                  const occ_expr *e, const occ_fused *fused)
+{
+    (void)work;
+    occ_conv_krsc_f32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+}

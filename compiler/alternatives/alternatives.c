@@ -4,6 +4,7 @@
 #include "alternatives/concats.h"
 #include "alternatives/swapped.h"
 #include "device/device.h"
+#include "device/engines.h"
 #include "kernels/cost.h"
 #include "limits/usage.h"
 #include "lower/lower.h"
@@ -30,6 +31,7 @@ static int split_for_device(const Lowering *lowering, Program *program)
     const Options *options = &lowering->options;
     Order          order;
 
+    program_use_engines(program, options->engines, options_factors(options), options->io_device);
     program_liveness(program);
     if (options->plan.reorder) {
         int found = program_find_order(program, options->plan.io_arena, &order, lowering->diag);

@@ -52,6 +52,9 @@ int program_recheck_device(const Program *program, const Plan *plan, Diag *diag)
  * multiply its factors, if they are such as these can */
 int64_t twin_blocks(const Step *step, int threads, bool tensor);
 
+/* A convolution whose weights are [output][tap][input], perhaps one that an engine of a library may compute. */
+bool step_is_krsc(const Step *step);
+
 /* Two blocks of the step's kernel should find room in a processor, at the cost of registers. */
 bool twin_in_pairs(const Step *step);
 

@@ -31,9 +31,14 @@ static int64_t product_tiles(const Step *step, int64_t rows)
     return tiles;
 }
 
+bool step_is_krsc(const Step *step)
+{
+    return !strcmp(step->kernel->name, "conv_krsc_f32") || !strcmp(step->kernel->name, "conv_work_f32");
+}
+
 bool twin_in_pairs(const Step *step)
 {
-    return step->home == HOME_TWIN && !strcmp(step->kernel->name, "conv_krsc_f32");
+    return step->home == HOME_TWIN && step_is_krsc(step);
 }
 
 int64_t twin_blocks(const Step *step, int threads, bool tensor)
@@ -41,7 +46,7 @@ int64_t twin_blocks(const Step *step, int threads, bool tensor)
     const char *name = step->kernel->name;
     int64_t     results = (int64_t)step_results(step);
 
-    if (!strcmp(name, "conv_krsc_f32"))
+    if (step_is_krsc(step))
         return conv_tiles(step, tensor);
     if (!strcmp(name, "matmul_f32"))
         return product_tiles(step, OCC_SIDE_PRODUCT);

@@ -1,7 +1,6 @@
 /* libraries.c - prints the steps that a vendor's library could compute (libraries.h). */
 #include "device/libraries.h"
 
-#include "kernels/conv_cost.h"
 #include "kernels/record.h"
 #include "program/operand.h"
 #include "support/int.h"
@@ -65,14 +64,6 @@ static Room room_of(const Program *p, const Plan *plan, int step, Used *used)
 
 /* --------------------------------------------------------------------------------------------------------- epilogue */
 
-/* The part of a step's expression that a library computes behind the sum: an addend, then a function. */
-typedef struct Epilogue {
-    bool   known;    /* false: the expression has another form, and the step's own code must compute it */
-    int    addend;   /* operand of the expression that is added; -1: none */
-    bool   function; /* negative results are multiplied by `slope` */
-    double slope;    /* 0: ReLU */
-} Epilogue;
-
 static bool is_literal(const Scalar *e, int node, double value)
 {
     return node >= 0 && e->node[node].op == SCALAR_LITERAL && e->node[node].literal == value;
@@ -128,7 +119,7 @@ static bool same_places(const Operand *a, const Operand *b)
     return true;
 }
 
-static Epilogue epilogue_of(const Step *step)
+Epilogue step_epilogue(const Step *step)
 {
     Epilogue      epilogue = {.known = true, .addend = -1};
     const Scalar *e = step->expr;
@@ -149,7 +140,7 @@ static Epilogue epilogue_of(const Step *step)
 /* "-", "add", "relu", "add+relu", "add+slope:0x1p-3"; "own": the sum is all that a library is asked for. */
 static void put_epilogue(Text *text, const Step *step)
 {
-    Epilogue e = epilogue_of(step);
+    Epilogue e = step_epilogue(step);
 
     if (!e.known || (e.addend < 0 && !e.function)) {
         text_put(text, e.known ? " epilogue=-" : " epilogue=own");
@@ -171,24 +162,28 @@ static void put_ints(Text *text, const char *name, const int64_t *value, int cou
         text_printf(text, "%s%" PRId64, i ? "," : "", value[i]);
 }
 
-/* The strides of an operand in elements; of axes of one element 0. */
+void operand_distances(const Operand *x, int64_t stride[MAX_RANK])
+{
+    for (int i = 0; i < x->rank; i++)
+        stride[i] = x->dim[i].max > 1 ? x->stride[i].max : 0;
+}
+
 static void put_strides(Text *text, const char *name, const Operand *x)
 {
     int64_t stride[MAX_RANK];
 
-    for (int i = 0; i < x->rank; i++)
-        stride[i] = x->dim[i].max > 1 ? x->stride[i].max : 0;
+    operand_distances(x, stride);
     put_ints(text, name, stride, x->rank);
 }
 
-static bool put_convolution(Text *text, const Step *step, const char *factors)
+bool libraries_put_conv(Text *text, const Step *step, const char *factors)
 {
     ConvShape s;
 
     if (!conv_shape_read(step, &s))
         return false;
-    text_printf(text, "%s batch=%" PRId64 " groups=%" PRId64 " inputs=%" PRId64 " outputs=%" PRId64, step->kernel->name,
-                s.batch, s.groups, s.inputs, s.outputs);
+    text_printf(text, "conv_krsc_f32 batch=%" PRId64 " groups=%" PRId64 " inputs=%" PRId64 " outputs=%" PRId64, s.batch,
+                s.groups, s.inputs, s.outputs);
     put_ints(text, "in", s.in, 3);
     put_ints(text, "out", s.out, 3);
     put_ints(text, "kernel", s.kernel, 3);
@@ -228,9 +223,28 @@ static bool put_question(Text *text, const Step *step, const char *factors)
 {
     if (!step_on_device(step))
         return false;
-    if (!strcmp(step->kernel->name, "conv_krsc_f32"))
-        return put_convolution(text, step, factors);
+    if (step_is_krsc(step))
+        return libraries_put_conv(text, step, factors);
     return !strcmp(step->kernel->name, "matmul_f32") && put_product(text, step, factors);
+}
+
+/* Bytes of the step's result that lie on the tensor that is added to it. */
+static int64_t shared_bytes(const Program *p, const Plan *plan, const Step *step)
+{
+    Epilogue       e = step_epilogue(step);
+    const Operand *y = step_operand_of(step, "y"), *x;
+    int64_t        lo, hi, from, to;
+
+    if (!e.known || e.addend < 0)
+        return 0;
+    x = &step->operand[step->nparam + e.addend];
+    if (plan->offset[x->buffer] < 0 || plan->offset[y->buffer] < 0)
+        return 0;
+    operand_hull(y, p->buffer[y->buffer].size, &lo, &hi);
+    operand_hull(x, p->buffer[x->buffer].size, &from, &to);
+    lo = int_max(lo + plan->offset[y->buffer], from + plan->offset[x->buffer]);
+    hi = int_min(hi + plan->offset[y->buffer], to + plan->offset[x->buffer]);
+    return int_max(hi - lo, 0);
 }
 
 /* Bytes of constants on the device. */
@@ -257,6 +271,7 @@ void libraries_print(Text *text, const Program *p, const Plan *plan, const char 
         if (!put_question(text, &p->step[i], factors))
             continue;
         room = room_of(p, plan, i, used);
-        text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 "\n", i, room.live, room.hole);
+        text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 "\n", i, room.live, room.hole,
+                    shared_bytes(p, plan, &p->step[i]));
     }
 }

@@ -4,11 +4,29 @@
 #define OCC_DEVICE_LIBRARIES_H
 
 #include "device/device.h"
+#include "kernels/conv_cost.h"
 #include "support/text.h"
 
+/* The part of a step's expression that a library computes behind the sum: an addend, then a function. */
+typedef struct Epilogue {
+    bool   known;    /* false: the expression has another form, and the step's own code must compute it */
+    int    addend;   /* operand of the expression that is added; -1: none */
+    bool   function; /* negative results are multiplied by `slope` */
+    double slope;    /* 0: ReLU */
+} Epilogue;
+
+Epilogue step_epilogue(const Step *step);
+
+/* The strides of an operand in elements; 0 for axes of one element. */
+void operand_distances(const Operand *x, int64_t stride[MAX_RANK]);
+
+/* Appends what a library is asked about a convolution (step_is_krsc); false: its extents are known while running only.
+ * `factors`: options_factors, or NULL. */
+bool libraries_put_conv(Text *text, const Step *step, const char *factors);
+
 /* Appends --dump=libraries: a line for the device's memory, then one for each convolution of floats with constant
- * weights and each product of matrices of floats that runs on the device and whose extents are constants. `factors`:
- * options_factors, or NULL. docs/cuda.md says what the fields are. */
+ * weights and each product of matrices of floats that runs on the device and whose extents are constants. docs/cuda.md
+ * says what the fields are. */
 void libraries_print(Text *text, const Program *program, const Plan *plan, const char *factors);
 
 #endif

@@ -24,8 +24,9 @@ static void cuda_call(Emit *emit, const Step *step, const char *function, const 
 
 static void put_given(Emit *emit, int index, const char *call, int depth)
 {
-    text_printf(&emit->run, "%sOCC_GIVE(%d, %s); /* %s */\n", c_blanks(depth), index, call,
-                c_step_comment(emit, index));
+    text_printf(&emit->run, "%sOCC_GIVE(%d, ", c_blanks(depth), index);
+    emit_engine_call(emit, index, call, &emit->run);
+    text_printf(&emit->run, "); /* %s */\n", c_step_comment(emit, index));
 }
 
 static void cuda_launch(Emit *emit, int index, const char *call, int depth)
@@ -118,6 +119,7 @@ static void put_source(Emit *emit, Text *text)
     if (prototypes.size)
         text_printf(text, "%s\n", prototypes.data);
     text_append(text, &emit->code.functions);
+    emit_engines(emit, text);
     text_append(text, &init);
     text_append(text, &emit->run);
 }

@@ -276,8 +276,7 @@ static const char open_function[] = "int @_open(const @_memory *memory)\n{\n"
                                     "    int status;\n\n"
                                     "    if (!memory || !memory->context)\n        return OCC_ENULL;\n"
                                     "    memory->context->graph = memory->context->out = 0;\n"
-                                    "    memory->context->in = 0;\n"
-                                    "    status = @_prepare(memory);\n";
+                                    "    memory->context->in = 0;\n";
 
 static const char close_function[] = "\nvoid @_close(const @_memory *memory)\n{\n"
                                      "    if (!memory || !memory->context)\n        return;\n"
@@ -285,8 +284,7 @@ static const char close_function[] = "\nvoid @_close(const @_memory *memory)\n{\
                                      "    if (memory->context->graph)\n"
                                      "        (void)cudaGraphExecDestroy((cudaGraphExec_t)memory->context->graph);\n"
                                      "    memory->context->graph = memory->context->out = 0;\n"
-                                     "    memory->context->in = 0;\n"
-                                     "}\n";
+                                     "    memory->context->in = 0;\n";
 
 static void put_open(Emit *emit, Text *text)
 {
@@ -294,10 +292,15 @@ static void put_open(Emit *emit, Text *text)
     if (has_graph(emit))
         put_line(emit, text, capture);
     put_line(emit, text, open_function);
+    emit_engines_reset(emit, text);
+    put_line(emit, text, "    status = @_prepare(memory);\n");
+    emit_engines_open(emit, text);
     if (has_graph(emit))
         put_line(emit, text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n");
     text_put(text, "    (void)cudaGetLastError(); /* the next call does not find it again */\n    return status;\n}\n");
     put_line(emit, text, close_function);
+    emit_engines_close(emit, text);
+    text_put(text, "}\n");
 }
 
 void cuda_run(Emit *emit)
@@ -325,7 +328,9 @@ void emit_cuda_type(Emit *emit, Text *text)
              "typedef struct {\n"
              "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n"
              "    const void *in;        /* of the run that has been started; NULL: none has */\n"
-             "    void       *out;\n} @_context;\n\n");
+             "    void       *out;\n");
+    emit_engine_members(emit, text);
+    put_line(emit, text, "} @_context;\n\n");
 }
 
 void emit_cuda_header(Emit *emit, Text *text)

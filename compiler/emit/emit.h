@@ -129,6 +129,16 @@ bool emit_uses(const char *text, const char *name); /* the text has a variable o
 void emit_queues(Emit *emit, const Text *extents, Text *text);
 void emit_queues_context(Emit *emit, Text *text); /* the context of the units */
 
+/* cuda_engines.c - engines of cuDNN in a program for a device; each appends nothing where the program uses none. */
+bool emit_has_engines(const Emit *emit);
+void emit_engine_members(Emit *emit, Text *text); /* of the context */
+void emit_engine_call(Emit *emit, int index, const char *own,
+                      Text *text);               /* the call of a step; own: that of its kernel */
+void emit_engines(Emit *emit, Text *text);       /* the table, and the function that makes their plans */
+void emit_engines_reset(Emit *emit, Text *text); /* lines of open and close */
+void emit_engines_open(Emit *emit, Text *text);
+void emit_engines_close(Emit *emit, Text *text);
+
 /* c_run.c - the function that checks what the caller gave. */
 void c_check_function(Emit *emit, Text *text);
 

@@ -30,6 +30,7 @@ typedef struct Options {
     const bool *copied; /* by Value.id: concatenations whose members are copied, not computed in place; NULL: none */
     const char *tune, *tuned;        /* --tune, --tuned: the file of choices to write and to read */
     const struct Choices *choices;   /* the choices read from the file of --tuned; NULL: none */
+    const struct Engines *engines;   /* likewise, of a program for a device */
     int                   threads;   /* --threads; 0: none */
     int                   queues;    /* --queues; below 2: one */
     int                   part_time; /* --part-time: microseconds of work in a part, at least */

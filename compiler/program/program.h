@@ -104,6 +104,16 @@ typedef struct Range {
     int begin, end; /* steps, half-open; nested ranges follow their control step at once */
 } Range;
 
+/* An engine of a vendor's library that may compute convolutions of one kind (device/engines.h). */
+enum { MOST_KNOBS = 32 };
+
+typedef struct LibraryEngine {
+    const char *question;            /* the convolution, as --dump=libraries prints it */
+    int64_t     index, workspace;    /* its number in the library; bytes */
+    int64_t     knob[MOST_KNOBS][2]; /* type, value */
+    int         nknob;
+} LibraryEngine;
+
 typedef struct Step {
     StepKind      kind;
     const Kernel *kernel;  /* STEP_KERNEL */
@@ -123,6 +133,7 @@ typedef struct Step {
     int           queue;     /* number of the queue that runs the step (queues.h); 0: the main one */
     HomeForm      home;      /* form of its kernel's code on a device; HOME_NONE: no device */
     bool          waits;     /* the host first waits until the device has done what it was given */
+    int           engine;    /* 1 + position in Program.engine of the engine that may compute it; 0: none may */
     const Node  **origin;    /* the nodes it computes; for comments, reports and messages */
     int           norigin;
 } Step;
@@ -175,24 +186,26 @@ typedef struct Program {
     Wait    *wait;   /* by rising step */
     int      nwait, cwait;
     double   sum_time, queued_time,
-        path_time;       /* predicted nanoseconds: sum of all steps, makespan on the queues, critical path */
-    int        nimplied; /* dependences between queues that the waits imply */
-    Range     *beside;   /* by step, where nqueue > 1: the range of step numbers during which its operands are in use */
-    Range      graph;    /* of a program for a device: the steps that it is given as one graph; empty: none */
-    Port      *in, *out;
-    int        nin, nout;
-    StatePair *state;
-    int        nstate, cstate;
-    int        dims;        /* Buffer.id of the run-time integers, or -1: there are none */
-    int        cascades;    /* loops over strips of rows (lower/cascade.c) */
-    bool       no_in_place; /* no result overwrites an operand */
-    bool       no_overlap;  /* no result follows its input through the same memory */
-    int        nslot;       /* int64_t entries of `dims` */
-    int       *slot;        /* by Model.expr index: its entry in `dims`, or -1 */
-    int        nslot_of;    /* entries of slot[] */
-    int       *home;        /* by Value.id: the buffer that holds it, as a whole or as a view; -1: it is never
+        path_time;   /* predicted nanoseconds: sum of all steps, makespan on the queues, critical path */
+    int    nimplied; /* dependences between queues that the waits imply */
+    Range *beside;   /* by step, where nqueue > 1: the range of step numbers during which its operands are in use */
+    Range  graph;    /* of a program for a device: the steps that it is given as one graph; empty: none */
+    LibraryEngine *engine;
+    int            nengine, cengine;
+    Port          *in, *out;
+    int            nin, nout;
+    StatePair     *state;
+    int            nstate, cstate;
+    int            dims;        /* Buffer.id of the run-time integers, or -1: there are none */
+    int            cascades;    /* loops over strips of rows (lower/cascade.c) */
+    bool           no_in_place; /* no result overwrites an operand */
+    bool           no_overlap;  /* no result follows its input through the same memory */
+    int            nslot;       /* int64_t entries of `dims` */
+    int           *slot;        /* by Model.expr index: its entry in `dims`, or -1 */
+    int            nslot_of;    /* entries of slot[] */
+    int           *home;        /* by Value.id: the buffer that holds it, as a whole or as a view; -1: it is never
                              * stored; HOME_OF_NOTHING */
-    int        nhome;       /* entries of home[] */
+    int            nhome;       /* entries of home[] */
 } Program;
 
 /* The code that a STEP_KERNEL runs: what may overlap in memory is asked of it, not of the kernel. */

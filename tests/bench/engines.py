@@ -21,7 +21,7 @@ HEAD = """# Workspaces of cuDNN, beside the plans
 Written by `make bench-engines`. Nothing here ran on a device: cuDNN {version} is asked by `occam-engines` about devices that are
 described (`engines/devices`), and the memory is that of the plans of `occamyc --target=cuda --gpu=...`. So a figure is what the library
 answers for a description; nothing is said about time, and a real device may be offered other engines. The programs of occamyc use
-no library ([cuda.md](cuda.md#libraries)).
+engines only where `--tuned` lists them ([cuda.md](cuda.md#libraries)).
 
 The networks are those of the Occamy paper that consist of convolutions; their *layers* are all convolutions and all products with constant
 weights. Equal questions of a network are asked once, with the least room of the steps that ask.
@@ -32,8 +32,11 @@ weights. Equal questions of a network are asked once, with the least room of the
 - *asked*: the largest workspace, in MiB, of the engines that the library prefers among those allowed; *fits*: layers for which that one enlarges the
   peak by nothing (a layer without an allowed engine does not count as such).
 - *taken*: the largest workspace of the engines that the rule takes, *growth 0*: layers that enlarge the peak by nothing with them,
-  their own kernels included; *unmoved*: those whose workspace even lies in a gap of the plan as it is; *growth*: the most by which
+  their own kernels included; *unmoved*: those whose workspace even lies in a gap of the plan as it is, and whose
+  result does not lie on the residual, where an engine could not put it; *growth*: the most by which
   one enlarges the peak, in per cent of the peak without constants. The rule allows {growth}.
+- *program*: by how much, in per cent likewise, the peak is larger when the network is planned with the workspaces of all engines that it takes
+  (`--tuned`): those that compute whole layers.
 
 """
 
@@ -72,29 +75,37 @@ def summary(lines, peak):
         "fits": count(lambda t: t["first"] is not None and t["first"] <= t["gap"]),
         "taken": max([t["workspace"] for t in told if t["kind"]], default=0),
         "same": count(lambda t: t["growth"] == 0),
-        "unmoved": count(lambda t: t["kind"] is None or t["workspace"] <= t["hole"]),
+        "unmoved": count(lambda t: t["kind"] is None or (t["workspace"] <= t["hole"] and not t["shared"])),
         "growth": 100 * max([t["growth"] for t in told], default=0) / peak,
     }
 
 
+def planned(args, path, *options):
+    """(what --dump=libraries prints, the peak, bytes of constants) of a network."""
+    done = subprocess.run([args.occamyc, path, "--target=cuda", *options, "--dump=libraries"], capture_output=True, text=True, check=True)
+    memory = dict(word.split("=") for word in done.stdout.splitlines()[0].split()[1:])
+    return done.stdout, int(memory["peak"]), int(memory["constants"])
+
+
 def measured(args, path, gpu, factors):
     """(header of occam-engines, summary) of a network."""
-    questions = args.folder / "questions.txt"
-    options = ["--tf32"] if factors == "tf32" else []
-    done = subprocess.run([args.occamyc, path, "--target=cuda", f"--gpu={gpu}", *options, "--dump=libraries"], capture_output=True, text=True, check=True)
-    questions.write_text(done.stdout)
-    memory = dict(word.split("=") for word in done.stdout.splitlines()[0].split()[1:])
+    questions, answers = args.folder / "questions.txt", args.folder / "engines.txt"
+    options = [f"--gpu={gpu}", *(["--tf32"] if factors == "tf32" else [])]
+    text, peak, constants = planned(args, path, *options)
+    questions.write_text(text)
     head, lines = asked(args, questions, gpu)
-    return head, summary(lines, int(memory["peak"]) - int(memory["constants"]))
+    answers.write_text("".join(line + "\n" for line in lines))
+    _, tuned, _ = planned(args, path, *options, f"--tuned={answers}")
+    return head, {**summary(lines, peak - constants), "program": 100 * (tuned - peak) / (peak - constants)}
 
 
-COLUMNS = ("network", "batch", "device", "layers", "refused", "others", "whole", "sum", "own", "asked", "fits", "taken", "growth 0", "unmoved", "growth %")
+COLUMNS = ("network", "batch", "device", "layers", "refused", "others", "whole", "sum", "own", "asked", "fits", "taken", "growth 0", "unmoved", "growth %", "program %")
 
 
 def row(name, batch, device, s):
     mib = lambda b: f"{b / 2**20:.2f}"                       # noqa: E731
     return [name, str(batch), device, *(str(s[k]) for k in ("layers", "refused", "others", "whole", "sum", "own")), mib(s["asked"]), str(s["fits"]),
-            mib(s["taken"]), str(s["same"]), str(s["unmoved"]), f"{s['growth']:.1f}"]
+            mib(s["taken"]), str(s["same"]), str(s["unmoved"]), f"{s['growth']:.1f}", f"{s['program']:.1f}"]
 
 
 def total(found):
@@ -102,7 +113,8 @@ def total(found):
     layers = sum(s["layers"] for s in found.values())
     share = lambda key: f"{100 * sum(s[key] for s in found.values()) / layers:.1f} %"      # noqa: E731
     return (f"\nOf {layers} layers in all, the preferred allowed engine enlarges nothing for {share('fits')}, what the rule takes for {share('same')}; "
-            f"{share('own')} keep their own kernel. The largest growth is {max(s['growth'] for s in found.values()):.1f} %.\n")
+            f"{share('own')} keep their own kernel. The largest growth is {max(s['growth'] for s in found.values()):.1f} %, "
+            f"that of a program planned with its engines {max(s['program'] for s in found.values()):.1f} %.\n")
 
 
 def page(args, head, found):

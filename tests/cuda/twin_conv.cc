@@ -2,8 +2,10 @@
 #include "image.h"
 
 #define occ_conv_krsc_f32 host_conv_krsc_f32
+#define occ_conv_work_f32 host_conv_work_f32
 #include "conv_krsc_f32.c"
 #undef occ_conv_krsc_f32
+#undef occ_conv_work_f32
 #include "conv_krsc_f32.cu"
 
 static int sides = OCC_SIDES; /* of the tiles that are tried, by number; OCC_SIDES: those that the kernel takes */
@@ -13,7 +15,7 @@ static void convolve(const float *x, const occ_image *x_at, const float *w, cons
                      const occ_fused *fused)
 {
     if (sides == OCC_SIDES) {
-        occ_conv_krsc_f32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+        occ_conv_work_f32(x, x_at, w, bias, y, y_at, nullptr, window, groups, e, fused); /* occ_conv_krsc_f32 does it */
         return;
     }
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);

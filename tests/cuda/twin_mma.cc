@@ -4,8 +4,10 @@
 #include "scalar_lowfloat.h"
 
 #define occ_conv_krsc_f32 host_conv_krsc_f32
+#define occ_conv_work_f32 host_conv_work_f32
 #include "conv_krsc_f32.c"
 #undef occ_conv_krsc_f32
+#undef occ_conv_work_f32
 #define occ_matmul_f32 host_matmul_f32
 #include "matmul_f32.c"
 #undef occ_matmul_f32
@@ -134,8 +136,10 @@ static void convolve_tiles(const float *x, const occ_image *x_at, const float *w
                            const occ_fused *fused)
 {
     if (sides == OCC_SIDES) {
-        (kind == OCC_MMA_TF32 ? occ_conv_krsc_tf32 : occ_conv_krsc_fp16)(x, x_at, w, bias, y, y_at, window, groups, e,
-                                                                         fused);
+        if (kind == OCC_MMA_TF32) /* occ_conv_krsc_tf32 does it */
+            occ_conv_work_tf32(x, x_at, w, bias, y, y_at, nullptr, window, groups, e, fused);
+        else
+            occ_conv_krsc_fp16(x, x_at, w, bias, y, y_at, window, groups, e, fused);
         return;
     }
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);

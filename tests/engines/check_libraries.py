@@ -20,7 +20,8 @@ net (float[2,4,10,8] x, float[2,3,5,6] a, float[2,3,6,7] b, float[2,4,L] open)
     first = Conv <kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1]> (x, w1, b1)
     leaky = LeakyRelu <alpha=0.125> (first)
     second = Conv <kernel_shape=[3,1], dilations=[2,1], pads=[2,0,2,0]> (leaky, w2)
-    sum = Add (second, leaky)
+    side = Conv <kernel_shape=[1,1], strides=[2,2]> (x, w6)
+    sum = Add (second, side)
     residual = Relu (sum)
     third = Conv <kernel_shape=[1,1], group=2> (residual, w3, b1)
     grouped = Relu (third)
@@ -29,7 +30,7 @@ net (float[2,4,10,8] x, float[2,3,5,6] a, float[2,3,6,7] b, float[2,4,L] open)
     product = MatMul (a, b)
     opened = Conv <kernel_shape=[1]> (open, w5)
 }"""
-WEIGHTS = {"w1": (8, 4, 3, 3), "w2": (8, 8, 3, 1), "w3": (8, 4, 1, 1), "w4": (8, 8, 1, 1), "w5": (6, 4, 1), "b1": (8,)}
+WEIGHTS = {"w1": (8, 4, 3, 3), "w2": (8, 8, 3, 1), "w3": (8, 4, 1, 1), "w4": (8, 8, 1, 1), "w5": (6, 4, 1), "w6": (8, 4, 1, 1), "b1": (8,)}
 
 
 def build(path):
@@ -69,6 +70,8 @@ def check_memory(report, lines):
         told = fields(line.split(" : ")[1])
         if (int(told["live"]), int(told["hole"])) != room(report, int(told["step"])):
             yield f"{line}: the report's plan leaves {room(report, int(told['step']))}"
+        if int(told["shared"]) != (4 * 2 * 8 * 5 * 4 if "add+relu" in line else 0):
+            yield f"{line}: all of the residual is overwritten in place, and nothing else"
 
 
 def main():

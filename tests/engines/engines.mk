@@ -19,18 +19,28 @@ $(BUILD)/engines/libcuda.so.1: engines/no_driver.c
 	$(CC) $(STD) $(WARN) $(CFLAGS) -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $<
 
 # The program brings along the driver's library that it is linked with: answers do not depend on one that is installed.
-$(BUILD)/engines/occam-engines: $(ENGINES_SRC) $(wildcard engines/*.h) $(BUILD)/engines/libcuda.so.1 $(BUILD)/liboccamyc.a $(CUDNN)/stamp
-	$(CC) $(ALLC) -Iengines -Icompiler $(CUDNN_INCLUDES) -o $@ $(ENGINES_SRC) $(BUILD)/liboccamyc.a -L$(CUDNN)/nvidia/cudnn/lib -l:libcudnn.so.9 \
+$(BUILD)/engines/occam-engines: $(ENGINES_SRC) $(wildcard engines/*.h) runtime/cudnn_engine.h $(BUILD)/engines/libcuda.so.1 $(BUILD)/liboccamyc.a $(CUDNN)/stamp
+	$(CC) $(ALLC) -Iengines -Icompiler -I. $(CUDNN_INCLUDES) -o $@ $(ENGINES_SRC) $(BUILD)/liboccamyc.a -L$(CUDNN)/nvidia/cudnn/lib -l:libcudnn.so.9 \
 	  -Wl,--no-as-needed -L$(@D) -l:libcuda.so.1 -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../cudnn/nvidia/cudnn/lib',--unresolved-symbols=ignore-in-shared-libs
 
 # The same program with a library of our own in cuDNN's place.
-$(ENGINES_ROOM)/fake-engines: $(ENGINES_SRC) tests/engines/fake_cudnn.c $(wildcard engines/*.h tests/engines/fake/*.h) $(BUILD)/liboccamyc.a
+$(ENGINES_ROOM)/fake-engines: $(ENGINES_SRC) tests/engines/fake_cudnn.c $(wildcard engines/*.h tests/engines/*.h tests/engines/fake/*.h) runtime/cudnn_engine.h $(BUILD)/liboccamyc.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -Iengines -Icompiler -Itests/engines/fake -o $@ $(ENGINES_SRC) tests/engines/fake_cudnn.c $(BUILD)/liboccamyc.a
+	$(CC) $(ALLC) -Iengines -Icompiler -I. -Itests/engines/fake -Iruntime/emulation -o $@ $(ENGINES_SRC) tests/engines/fake_cudnn.c $(BUILD)/liboccamyc.a
 
-check-libraries: $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(VENV)
+$(ENGINES_ROOM)/fake_cudnn.o: tests/engines/fake_cudnn.c $(wildcard tests/engines/*.h tests/engines/fake/*.h)
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -Itests/engines -Itests/engines/fake -Iruntime/emulation -c -o $@ $<
+
+$(ENGINES_ROOM)/fake_execute.o: tests/engines/fake_execute.cc $(wildcard tests/engines/*.h tests/engines/fake/*.h) $(CUDA_HEADERS)
+	@mkdir -p $(@D)
+	$(CUDA_CXX) $(CUDA_CXXFLAGS) -Itests/engines -Itests/engines/fake $(CUDA_INCLUDES) -c -o $@ $<
+
+check-libraries: $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(ENGINES_ROOM)/fake_cudnn.o $(ENGINES_ROOM)/fake_execute.o $(CUDA_ROOM)/libfakecuda.a $(VENV)
 	$(PYTHON) tests/engines/check_libraries.py --occamyc=$<
 	$(PYTHON) tests/engines/test_engines.py $(ENGINES_ROOM)/fake-engines
+	$(PYTHON) tests/engines/test_steps.py $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(ENGINES_ROOM)/fake_cudnn.o,$(ENGINES_ROOM)/fake_execute.o \
+	  $(CUDA_ROOM)/libfakecuda.a "$(wildcard $(CUDNN))"
 
 .PHONY: check-libraries deps-engines engines
 

@@ -4,7 +4,7 @@
  *   NOTES, BEHAVIOUR  a bit for each note;            NEEDED  workspace that its plan takes; -1: there is no such plan
  * Each graph that heuristics are asked about is appended to the file FAKE_CUDNN_LOG. Descriptors that are left at the
  * end of the program are an error. */
-#include <cudnn_backend.h>
+#include "fake_cudnn.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -25,6 +25,7 @@ typedef struct Attribute {
         float        single;
         double       real;
         struct Fake *of[MOST_VALUES];
+        void        *at[MOST_VALUES];
     } value;
 } Attribute;
 
@@ -39,6 +40,7 @@ typedef struct Fake {
     bool                         final, epilogue; /* epilogue: a graph, or its heuristics, with addend or function */
     Attribute                   *attribute[FAKE_ATTRIBUTES];
     Script                       script; /* of an engine, a configuration or a plan */
+    const struct Fake           *graph;  /* likewise */
 } Fake;
 
 static int  living;
@@ -62,6 +64,8 @@ static size_t size_of(cudnnBackendAttributeType_t type)
     case CUDNN_TYPE_DOUBLE:
         return sizeof(double);
     case CUDNN_TYPE_BACKEND_DESCRIPTOR:
+    case CUDNN_TYPE_HANDLE:
+    case CUDNN_TYPE_VOID_PTR:
         return sizeof(void *);
     case CUDNN_TYPE_CHAR:
         return 1;
@@ -85,7 +89,8 @@ void cudnnGetLastErrorString(char *message, size_t size)
     snprintf(message, size, "%s", last);
 }
 
-static void at_end(void)
+/* After the functions of atexit, with which a program gives back what it took. */
+__attribute__((destructor)) static void at_end(void)
 {
     if (living)
         fprintf(stderr, "fake cuDNN: %d descriptors are left\n", living);
@@ -93,12 +98,8 @@ static void at_end(void)
 
 cudnnStatus_t cudnnBackendCreateDescriptor(cudnnBackendDescriptorType_t type, cudnnBackendDescriptor_t *made)
 {
-    static bool counted;
-    Fake       *fake = calloc(1, sizeof *fake);
+    Fake *fake = calloc(1, sizeof *fake);
 
-    if (!counted)
-        atexit(at_end);
-    counted = true;
     living++;
     fake->type = type;
     *made = fake;
@@ -273,7 +274,12 @@ static const int required[][9] = {
     {CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR,
      CUDNN_ATTR_OPERATION_POINTWISE_XDESC, CUDNN_ATTR_OPERATION_POINTWISE_YDESC, -1},
     {CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, CUDNN_ATTR_OPERATIONGRAPH_OPS, -1},
-    {CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, -1},
+    {CUDNN_BACKEND_ENGINE_DESCRIPTOR, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
+     CUDNN_ATTR_ENGINE_DEVICEPROP, -1},
+    {CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, -1},
+    {CUDNN_BACKEND_ENGINECFG_DESCRIPTOR, CUDNN_ATTR_ENGINECFG_ENGINE, -1},
+    {CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+     CUDNN_ATTR_VARIANT_PACK_WORKSPACE, -1},
     {CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, CUDNN_ATTR_ENGINEHEUR_MODE,
      CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, -1},
     {CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
@@ -289,6 +295,63 @@ static const char *missing(const Fake *fake)
     return NULL;
 }
 
+/* A device is a handle, or described as an object. */
+static const char *check_device(const Fake *fake)
+{
+    const Attribute *json = fake->attribute[CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION];
+
+    if (fake->attribute[CUDNN_ATTR_DEVICEPROP_HANDLE])
+        return NULL;
+    return json && json->value.text[0] == '{' ? NULL : "the description is no object";
+}
+
+/* The next entry of the script, behind `*at`; false: there is none. */
+static bool next_script(const char **at, Script *s)
+{
+    int length = 0;
+
+    if (!*at || sscanf(*at, " %c:%d:%" SCNd64 ":%" SCNd64 ":%d:%d:%" SCNd64 ":%d%n", &s->mode, &s->epilogue, &s->index,
+                       &s->workspace, &s->notes, &s->behaviour, &s->needed, &s->knob, &length) != 8)
+        return false;
+    *at += length;
+    return true;
+}
+
+/* The entry of an engine that is named by its number and, unless it is ANY_KNOB, a knob. */
+enum { ANY_KNOB = -2, NO_KNOB = -1 };
+
+static const char *find_entry(Fake *fake, int64_t index, int64_t knob)
+{
+    const char *at = getenv("FAKE_CUDNN");
+
+    while (next_script(&at, &fake->script))
+        if (fake->script.index == index && (knob == ANY_KNOB || knob == fake->script.knob))
+            return NULL;
+    return "the library has no such engine";
+}
+
+/* Finds out what an engine, a configuration of one, or a plan stands for. */
+static const char *find_script(Fake *fake)
+{
+    const Fake *of = fake->type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR ? link_of(fake, CUDNN_ATTR_ENGINECFG_ENGINE)
+                     : fake->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR
+                         ? link_of(fake, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)
+                         : NULL;
+    const Fake *knob = link_of(fake, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES);
+
+    if (fake->type == CUDNN_BACKEND_ENGINE_DESCRIPTOR) {
+        fake->graph = link_of(fake, CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
+        return find_entry(fake, ints(fake, CUDNN_ATTR_ENGINE_GLOBAL_INDEX)[0], ANY_KNOB);
+    }
+    if (!of)
+        return NULL;
+    fake->graph = of->graph;
+    fake->script = of->script;
+    if (fake->type == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)
+        return find_entry(fake, of->script.index, knob ? ints(knob, CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE)[0] : NO_KNOB);
+    return fake->script.needed < 0 ? "no plan can be made of the engine" : NULL;
+}
+
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t made)
 {
     Fake       *fake = made;
@@ -300,16 +363,12 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t made)
         why = check_convolution(fake);
     if (!why && fake->type == CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR)
         why = check_graph(fake);
-    if (!why && fake->type == CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR &&
-        fake->attribute[CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION]->value.text[0] != '{')
-        why = "the description is no object";
+    if (!why && fake->type == CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR)
+        why = check_device(fake);
     if (!why && fake->type == CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR)
         log_graph(link_of(fake, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH));
-    if (!why && fake->type == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR) {
-        fake->script = link_of(fake, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG)->script;
-        if (fake->script.needed < 0)
-            return CUDNN_STATUS_NOT_SUPPORTED;
-    }
+    if (!why)
+        why = find_script(fake);
     fake->final = !why;
     return why ? refuse(why) : CUDNN_STATUS_SUCCESS;
 }
@@ -320,17 +379,16 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t made)
 static int64_t offer(const Fake *heuristics, Fake **config, int64_t room)
 {
     bool        first = heuristics->attribute[CUDNN_ATTR_ENGINEHEUR_MODE]->value.word[0] == CUDNN_HEUR_MODE_A;
-    bool        epilogue = link_of(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)->epilogue;
+    const Fake *graph = link_of(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH);
     const char *at = getenv("FAKE_CUDNN");
     int64_t     count = 0;
-    int         length = 0;
     Script      s = {0};
 
-    for (; at && sscanf(at, " %c:%d:%" SCNd64 ":%" SCNd64 ":%d:%d:%" SCNd64 ":%d%n", &s.mode, &s.epilogue, &s.index,
-                        &s.workspace, &s.notes, &s.behaviour, &s.needed, &s.knob, &length) == 8;
-         at += length)
-        if ((s.mode == 'A') == first && (s.epilogue || !epilogue) && count < room)
+    while (next_script(&at, &s))
+        if ((s.mode == 'A') == first && (s.epilogue || !graph->epilogue) && count < room) {
+            config[count]->graph = graph;
             config[count++]->script = s;
+        }
     return count;
 }
 
@@ -366,6 +424,7 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t from, cudnnBacke
         break;
     case CUDNN_ATTR_ENGINECFG_ENGINE:
         (*(Fake **)value)->script = fake->script;
+        (*(Fake **)value)->graph = fake->graph;
         break;
     case CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE:
         *(int64_t *)value = fake->script.workspace;
@@ -395,4 +454,75 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t from, cudnnBacke
         return refuse("an attribute that cannot be read");
     }
     return CUDNN_STATUS_SUCCESS;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+static FakeTensor tensor_of(const Fake *t)
+{
+    FakeTensor tensor;
+
+    memcpy(tensor.dim, ints(t, CUDNN_ATTR_TENSOR_DIMENSIONS), sizeof tensor.dim);
+    memcpy(tensor.stride, ints(t, CUDNN_ATTR_TENSOR_STRIDES), sizeof tensor.stride);
+    return tensor;
+}
+
+/* Where a tensor lies; NULL where none was given or it is not aligned. */
+static void *place_of(const Fake *given, const Fake *t)
+{
+    const Attribute *numbers = given->attribute[CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS];
+
+    for (int64_t i = 0; i < numbers->count; i++) {
+        void *at = given->attribute[CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS]->value.at[i];
+
+        if (numbers->value.integer[i] == ints(t, CUDNN_ATTR_TENSOR_UNIQUE_ID)[0])
+            return (uintptr_t)at % 16 ? NULL : at;
+    }
+    return NULL;
+}
+
+/* Adds an operation behind the sum. Returns the tensor that it makes. */
+static const Fake *add_operation(const Fake *op, const Fake *given, FakeStep *step)
+{
+    const Fake *how = link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_PW_DESCRIPTOR),
+               *b = link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+
+    if (b && ints(b, CUDNN_ATTR_TENSOR_UNIQUE_ID)[0] == 2)
+        step->bias = place_of(given, b);
+    else if (b)
+        step->addend = place_of(given, b);
+    else {
+        step->function = 1;
+        if (how->attribute[CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE])
+            step->slope = how->attribute[CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE]->value.real;
+    }
+    return link_of(op, CUDNN_ATTR_OPERATION_POINTWISE_YDESC);
+}
+
+int fake_step(cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t given, FakeStep *step)
+{
+    const Fake      *of = plan, *tensors = given;
+    const Attribute *ops = of->graph->attribute[CUDNN_ATTR_OPERATIONGRAPH_OPS];
+    const Fake      *op = ops->value.of[0], *window = link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC);
+    const Fake      *result = link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_Y);
+
+    memset(step, 0, sizeof *step);
+    step->x = tensor_of(link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X));
+    step->w = tensor_of(link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W));
+    step->y = tensor_of(result);
+    memcpy(step->pad, ints(window, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS), sizeof step->pad);
+    memcpy(step->stride, ints(window, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES), sizeof step->stride);
+    memcpy(step->dilation, ints(window, CUDNN_ATTR_CONVOLUTION_DILATIONS), sizeof step->dilation);
+    for (int64_t i = 1; i < ops->count; i++)
+        result = add_operation(ops->value.of[i], tensors, step);
+    step->x_at = place_of(tensors, link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X));
+    step->w_at = place_of(tensors, link_of(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W));
+    step->y_at = place_of(tensors, result);
+    step->work = tensors->attribute[CUDNN_ATTR_VARIANT_PACK_WORKSPACE]->value.at[0];
+    step->needed = of->script.needed;
+    return step->x_at && step->w_at && step->y_at && step->y_at != step->addend && (step->work || !step->needed) &&
+                   tensors->attribute[CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS]->count ==
+                       3 + (step->bias != NULL) + (step->addend != NULL)
+               ? 0
+               : -1;
 }

@@ -35,16 +35,16 @@ class Engines(unittest.TestCase):
         self.assertNotIn("descriptors are left", done.stderr)
         return [line.split(" : ", 1)[1] for line in done.stdout.splitlines()[1:]], done.stderr
 
-    def one(self, script, live=(10000,), factors="f32", epilogue="relu", options=()):
+    def one(self, script, live=(10000,), factors="f32", epilogue="relu", options=(), shared=0):
         question = LINE.format(factors=factors, epilogue=epilogue)
-        answers, _ = self.ask(script, *(f"{question} : step={i} live={b} hole=100" for i, b in enumerate(live)), options=options)
+        answers, _ = self.ask(script, *(f"{question} : step={i} live={b} hole=100 shared={shared}" for i, b in enumerate(live)), options=options)
         self.assertEqual(len(answers), 1)
         return answers[0]
 
     def test_the_first_allowed_engine_is_taken(self):
         self.assertEqual(self.one(engine("A", 3, 64, knob=7) + engine("A", 4)),
                          "cudnn engine=3 knobs=2:7 workspace=64 notes=- epilogue=library    "
-                         "# steps=1 offered=2 allowed=2 first=64 gap=1000 hole=100 growth=0")
+                         "# steps=1 offered=2 allowed=2 first=64 gap=1000 hole=100 shared=0 growth=0")
         self.assertIn("engine=5 knobs=- workspace=0 notes=strict_nan", self.one(engine("F", 5, notes=STRICT)))
 
     def test_engines_are_refused_for_what_the_library_says_of_them(self):
@@ -62,19 +62,25 @@ class Engines(unittest.TestCase):
 
     def test_a_workspace_must_find_room(self):
         script = engine("A", 3, 1500) + engine("A", 4, 1000) + engine("A", 5, 0)
-        self.assertIn("engine=3 knobs=- workspace=1500 notes=- epilogue=library    # steps=1 offered=3 allowed=3 first=1500 gap=1000 hole=100 growth=500",
+        self.assertIn("engine=3 knobs=- workspace=1500 notes=- epilogue=library    # steps=1 offered=3 allowed=3 first=1500 gap=1000 hole=100 shared=0 growth=500",
                       self.one(script))
         self.assertIn("engine=4 ", self.one(script, options=["--growth=4"]))
         self.assertIn("engine=4 ", self.one(script, options=["--workspace=1499"]))
         self.assertIn("engine=5 ", self.one(script, options=["--workspace=999"]))
-        self.assertIn("engine=5 knobs=- workspace=0 notes=- epilogue=library    # steps=2 offered=3 allowed=3 first=1500 gap=0 hole=100 growth=0",
+        self.assertIn("engine=5 knobs=- workspace=0 notes=- epilogue=library    # steps=2 offered=3 allowed=3 first=1500 gap=0 hole=100 shared=0 growth=0",
                       self.one(script, live=(10000, 11000), options=["--growth=0"]))
         self.assertTrue(self.one(engine("A", 3, 1501)).startswith("own    # steps=1 offered=1 allowed=1 first=1501 "))
+
+    def test_a_result_that_leaves_the_addend_must_find_room(self):
+        self.assertIn("engine=3 knobs=- workspace=0 notes=- epilogue=library    # steps=1 offered=1 allowed=1 first=0 gap=-500 hole=100 shared=1500 growth=500",
+                      self.one(engine("A", 3), epilogue="add+relu", shared=1500))
+        self.assertTrue(self.one(engine("A", 3), epilogue="add+relu", shared=1501).startswith("own "))
 
     def test_the_sum_alone_is_asked_where_the_epilogue_has_no_engine(self):
         script = engine("A", 3, notes=TENSOR_CORE) + engine("F", 4, epilogue=0)
         self.assertIn("engine=4 knobs=- workspace=0 notes=- epilogue=own ", self.one(script))
-        self.assertIn("engine=4 knobs=- workspace=0 notes=- epilogue=library ", self.one(script, epilogue="own"))
+        self.assertIn("engine=4 knobs=- workspace=0 notes=- epilogue=own ", self.one(script, epilogue="own"))
+        self.assertIn("engine=4 knobs=- workspace=0 notes=- epilogue=library ", self.one(script, epilogue="-"))
 
     def test_equal_engines_count_once(self):
         self.assertIn(" offered=2 ", self.one(engine("A", 3, knob=1) + engine("F", 3, knob=1) + engine("F", 3, knob=2)))
@@ -86,7 +92,7 @@ class Engines(unittest.TestCase):
             done = subprocess.run([self.program, f"--device={DEVICE}", LINES], capture_output=True, text=True, check=True,
                                   env={**os.environ, "FAKE_CUDNN": engine("A", 1), "FAKE_CUDNN_LOG": log})
             asked = pathlib.Path(log).read_text()
-        self.assertEqual(done.stdout.count(" : cudnn engine=1 "), 4)
+        self.assertEqual(done.stdout.count(" : cudnn engine=1 "), 5)
         self.assertIn("matmul_f32", done.stdout.splitlines()[-1])
         self.assertIn(" : own    # steps=1 cuBLASLt", done.stdout.splitlines()[-1])
         if self.write:
@@ -94,7 +100,7 @@ class Engines(unittest.TestCase):
         self.assertEqual(asked, GRAPHS.read_text())
 
     def test_questions_that_are_no_graph(self):
-        question = LINE.format(factors="f32", epilogue="-") + " : step=0 live=0 hole=0"
+        question = LINE.format(factors="f32", epilogue="-") + " : step=0 live=0 hole=0 shared=0"
         for old, new, why in (("in=1,5,5", "in=2,5,5", "three spatial axes"), ("out=1,5,5", "out=1,3,5", "left out")):
             answers, _ = self.ask(engine("A", 1), question.replace(old, new))
             self.assertIn(why, answers[0])
@@ -103,7 +109,7 @@ class Engines(unittest.TestCase):
         self.assertIn("engine=1 ", answers[0])
 
     def test_what_is_wrong_is_named(self):
-        good = LINE.format(factors="f32", epilogue="relu") + " : step=0 live=0 hole=0"
+        good = LINE.format(factors="f32", epilogue="relu") + " : step=0 live=0 hole=0 shared=0"
         for line, wanted in (("pool_f32 : step=1", "memory, conv_krsc_f32"), (good.replace("groups=1", "groups=x"), "1 numbers of groups"),
                              (good.replace("kernel=1,3,3", "kernel=1,3"), "3 numbers of kernel"), (good.replace("f32 bias", "f64 bias"), "factors"),
                              (good.replace("relu", "swish"), "an epilogue"), (good.split(" : ")[0], "a question, a colon"), (good.replace(" live=0", ""), "live=")):

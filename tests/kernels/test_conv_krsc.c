@@ -55,6 +55,9 @@ static void check_one(const Conv *c)
 
     occ_conv_krsc_f32(x, &x_at, krsc, bias, y, &y_at, &window, c->groups, NULL, &none);
     compare(c, y, ys, x, xs, w, bias);
+    memset(y, 0, (size_t)ny * sizeof *y);
+    occ_conv_work_f32(x, &x_at, krsc, bias, y, &y_at, NULL, &window, c->groups, NULL, &none);
+    compare(c, y, ys, x, xs, w, bias);
     test_release(x, nx), test_release(w, nw), test_release(y, ny), test_release(krsc, nw);
     if (bias)
         test_release(bias, all);

@@ -3,10 +3,16 @@
 #ifndef FAKE_CUDNN_BACKEND_H
 #define FAKE_CUDNN_BACKEND_H
 
+#include <cuda_runtime_api.h>
 #include <stddef.h>
 #include <stdint.h>
 
-typedef void *cudnnBackendDescriptor_t;
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef void                *cudnnBackendDescriptor_t;
+typedef struct cudnnContext *cudnnHandle_t;
 
 typedef enum {
     CUDNN_STATUS_SUCCESS,
@@ -48,7 +54,8 @@ typedef enum {
     CUDNN_BACKEND_ENGINE_DESCRIPTOR,
     CUDNN_BACKEND_ENGINECFG_DESCRIPTOR,
     CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR,
-    CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR
+    CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR,
+    CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR
 } cudnnBackendDescriptorType_t;
 
 typedef enum {
@@ -64,7 +71,9 @@ typedef enum {
     CUDNN_TYPE_KNOB_TYPE,
     CUDNN_TYPE_NUMERICAL_NOTE,
     CUDNN_TYPE_BEHAVIOR_NOTE,
-    CUDNN_TYPE_BACKEND_DESCRIPTOR
+    CUDNN_TYPE_BACKEND_DESCRIPTOR,
+    CUDNN_TYPE_HANDLE,
+    CUDNN_TYPE_VOID_PTR
 } cudnnBackendAttributeType_t;
 
 typedef enum {
@@ -96,6 +105,7 @@ typedef enum {
     CUDNN_ATTR_OPERATION_POINTWISE_YDESC,
     CUDNN_ATTR_OPERATIONGRAPH_OPS,
     CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
+    CUDNN_ATTR_DEVICEPROP_HANDLE,
     CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH,
     CUDNN_ATTR_ENGINEHEUR_MODE,
     CUDNN_ATTR_ENGINEHEUR_DEVICEPROP,
@@ -104,6 +114,8 @@ typedef enum {
     CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE,
     CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
     CUDNN_ATTR_ENGINE_GLOBAL_INDEX,
+    CUDNN_ATTR_ENGINE_OPERATION_GRAPH,
+    CUDNN_ATTR_ENGINE_DEVICEPROP,
     CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,
     CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
     CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE,
@@ -111,6 +123,9 @@ typedef enum {
     CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
     CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP,
     CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE,
+    CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+    CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+    CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
     FAKE_ATTRIBUTES
 } cudnnBackendAttributeName_t;
 
@@ -124,5 +139,14 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t to, cudnnBackend
                                        cudnnBackendAttributeType_t type, int64_t count, const void *value);
 cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t from, cudnnBackendAttributeName_t name,
                                        cudnnBackendAttributeType_t type, int64_t room, int64_t *count, void *value);
+
+cudnnStatus_t cudnnCreate(cudnnHandle_t *handle);
+cudnnStatus_t cudnnDestroy(cudnnHandle_t handle);
+cudnnStatus_t cudnnSetStream(cudnnHandle_t handle, cudaStream_t stream);
+cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t given);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,0 +1,220 @@
+/* engines.c - reads the file of --tuned of a program for a device, and gives steps their engines. */
+#include "device/engines.h"
+
+#include "device/libraries.h"
+#include "kernels/record.h"
+#include "program/operand.h"
+#include "support/command.h"
+#include "support/int.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---------------------------------------------------------------------------------------------------------- reading */
+
+/* A line of the file. */
+typedef struct EngineLine {
+    Diag       *diag;
+    const char *path;
+    int         number; /* from 1 */
+    char       *at;     /* the part that is not read yet */
+} EngineLine;
+
+static int wrong(const EngineLine *line, const char *wanted)
+{
+    return diag_error(line->diag, (Loc){0}, "--tuned: %s, line %d: found '%.40s', wanted %s", line->path, line->number,
+                      line->at, wanted);
+}
+
+static bool take_word(EngineLine *line, const char *word)
+{
+    size_t length = strlen(word);
+
+    line->at += strspn(line->at, " ");
+    if (strncmp(line->at, word, length))
+        return false;
+    line->at += length;
+    return true;
+}
+
+static bool take_number(EngineLine *line, int64_t *value)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoll(line->at, &end, 10);
+    if (end == line->at || errno)
+        return false;
+    line->at = end;
+    return true;
+}
+
+/* "-", or "type:value,type:value". */
+static bool take_knobs(EngineLine *line, LibraryEngine *engine)
+{
+    if (take_word(line, "-"))
+        return true;
+    do {
+        if (engine->nknob == MOST_KNOBS || !take_number(line, &engine->knob[engine->nknob][0]) || *line->at++ != ':' ||
+            !take_number(line, &engine->knob[engine->nknob][1]))
+            return false;
+        engine->nknob++;
+    } while (take_word(line, ","));
+    return true;
+}
+
+/* Reads what stands behind the colon. Returns 1 for an engine that computes the whole step, 0 for anything else that
+ * such a file holds. */
+static int take_engine(EngineLine *line, LibraryEngine *engine)
+{
+    if (take_word(line, "own"))
+        return 0;
+    if (!take_word(line, "cudnn engine=") || !take_number(line, &engine->index) || engine->index < 0)
+        return wrong(line, "own, or cudnn engine=NUMBER");
+    if (!take_word(line, "knobs=") || !take_knobs(line, engine))
+        return wrong(line, "knobs=TYPE:VALUE,... or knobs=-");
+    if (!take_word(line, "workspace=") || !take_number(line, &engine->workspace) || engine->workspace < 0)
+        return wrong(line, "workspace=BYTES");
+    if (!take_word(line, "notes="))
+        return wrong(line, "notes=");
+    line->at += strcspn(line->at, " ");
+    if (take_word(line, "epilogue=library"))
+        return 1;
+    return take_word(line, "epilogue=own") ? 0 : wrong(line, "epilogue=library or epilogue=own");
+}
+
+static const LibraryEngine *find_engine(const Engines *engines, const char *question)
+{
+    for (int i = 0; i < engines->count; i++)
+        if (!strcmp(engines->engine[i].question, question))
+            return &engines->engine[i];
+    return NULL;
+}
+
+static int read_line(Engines *engines, EngineLine *line)
+{
+    LibraryEngine engine = {.index = -1};
+    char         *colon = strstr(line->at, " : ");
+    int           taken;
+
+    if (!colon)
+        return wrong(line, "a question of --dump=libraries, a colon and an engine");
+    engine.question = arena_strndup(line->diag->arena, line->at, (size_t)(colon - line->at));
+    line->at = colon + strlen(" : ");
+    taken = take_engine(line, &engine);
+    if (taken < 0)
+        return -1;
+    if (line->at[strspn(line->at, " \r")])
+        return wrong(line, "nothing more");
+    if (find_engine(engines, engine.question))
+        return diag_error(line->diag, (Loc){0},
+                          "--tuned: %s, line %d: found this question before, wanted one line for each", line->path,
+                          line->number);
+    if (taken)
+        ARENA_PUSH(line->diag->arena, engines->engine, engines->count, engines->capacity, engine);
+    return 0;
+}
+
+int engines_read(Engines *engines, const char *path, Diag *diag)
+{
+    size_t     bytes = 0;
+    char      *text = file_read_whole(diag->arena, path, &bytes);
+    EngineLine line = {.diag = diag, .path = path};
+
+    *engines = (Engines){0};
+    if (!text)
+        return diag_usage(diag, "--tuned: cannot read '%s': %s", path, strerror(errno));
+    for (char *next = text; next;) {
+        line.at = next;
+        line.number++;
+        next = strchr(next, '\n');
+        if (next)
+            *next++ = 0;
+        line.at[strcspn(line.at, "#")] = 0;
+        if (line.at[strspn(line.at, " \t\r")] && read_line(engines, &line) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ steps */
+
+enum { ENGINE_ALIGN = 16, WORKSPACE_ALIGN = 256 }; /* bytes */
+
+/* Whether an engine can read or write an operand where it lies. */
+static bool is_suitable(const Program *p, const Operand *x, bool io_device)
+{
+    BufferKind kind;
+
+    if (x->buffer < 0)
+        return true;
+    kind = p->buffer[x->buffer].kind;
+    if (io_device && (kind == BUFFER_IN || kind == BUFFER_OUT))
+        return false;
+    return extent_is_const(x->offset) && x->offset.max * (int64_t)sizeof(float) % ENGINE_ALIGN == 0;
+}
+
+/* The engine's number in the program, which has each once. */
+static int engine_number(Program *p, const LibraryEngine *engine)
+{
+    for (int i = 0; i < p->nengine; i++)
+        if (!strcmp(p->engine[i].question, engine->question))
+            return i;
+    ARENA_PUSH(p->arena, p->engine, p->nengine, p->cengine, *engine);
+    return p->nengine - 1;
+}
+
+static Operand add_workspace(Program *p, int64_t bytes, int number)
+{
+    int64_t floats = int_ceil_div(bytes, (int64_t)sizeof(float));
+    Buffer  workspace = {
+         .kind = BUFFER_SCRATCH, .dtype = DTYPE_F32, .size = floats * (int64_t)sizeof(float), .align = WORKSPACE_ALIGN};
+    Operand x = {.buffer = -1, .dtype = DTYPE_F32, .rank = 1, .access = OPERAND_WRITES};
+
+    if (!bytes)
+        return x;
+    workspace.name = arena_printf(p->arena, "workspace:%d", number);
+    x.buffer = program_add_buffer(p, &workspace);
+    x.dim[0] = extent_const(floats);
+    x.stride[0] = extent_const(1);
+    x.offset = extent_const(0);
+    return x;
+}
+
+/* Turns a step of conv_krsc_f32 into one of conv_work_f32, whose workspace stands behind the result. */
+static void use_engine(Program *p, int index, const LibraryEngine *engine)
+{
+    const Kernel *kernel = kernel_find("conv_work_f32");
+    Operand       work = add_workspace(p, engine->workspace, index);
+    Step         *step = &p->step[index];
+    Operand      *operand = arena_array(p->arena, Operand, step->noperand + 1);
+
+    for (int k = 0; k < step->noperand; k++)
+        operand[k < step->nparam ? k : k + 1] = step->operand[k];
+    operand[step->nparam++] = work;
+    step->noperand++;
+    step->operand = operand;
+    step->kernel = kernel;
+    step->engine = 1 + engine_number(p, engine);
+}
+
+void program_use_engines(Program *p, const Engines *engines, const char *factors, bool io_device)
+{
+    for (int s = 0; engines && s < p->nstep; s++) {
+        const Step          *step = &p->step[s];
+        Text                 question = text_new(p->arena);
+        const LibraryEngine *engine;
+        bool                 suitable;
+
+        if (step->kind != STEP_KERNEL || !step_is_krsc(step) || !libraries_put_conv(&question, step, factors))
+            continue;
+        engine = find_engine(engines, question.data);
+        suitable = step_epilogue(step).known;
+        for (int k = 0; k < step->noperand; k++)
+            suitable = suitable && is_suitable(p, &step->operand[k], io_device);
+        if (engine && suitable)
+            use_engine(p, s, engine);
+    }
+}
