@@ -104,19 +104,28 @@ static void read_knobs(occ_cudnn_made *d, occ_cudnn config, Engine *e)
     }
 }
 
-/* Whether the library makes the engine's plan for the described device, with the workspace that the heuristics told. */
-static bool can_be_built(const Device *device, occ_cudnn config, int64_t workspace)
+/* Whether the library makes the engine's plan for the described device from its number and knobs, as programs do, with
+ * the workspace that the heuristics told. */
+static bool can_be_built(const Device *device, const Question *q, bool whole, const Engine *e)
 {
-    bool built;
+    occ_cudnn_engine listed = {.conv = q->conv, .index = e->index, .workspace = e->workspace, .nknob = e->nknob};
+    occ_cudnn        graph, about;
+    bool             built;
     MADE(d);
 
-    built = occ_cudnn_plan(&d, describe(&d, device), config, workspace) != NULL;
+    for (int i = 0; i < e->nknob; i++) {
+        listed.knob[i][0] = e->knob[i].type;
+        listed.knob[i][1] = e->knob[i].value;
+    }
+    about = describe(&d, device);
+    graph = occ_cudnn_graph(&d, &q->conv, whole);
+    built = graph && occ_cudnn_listed(&d, graph, about, &listed);
     occ_cudnn_destroy(&d, 0);
     return built;
 }
 
 /* Reads one configuration. Returns whether the library answers all that is asked of it. */
-static bool read_engine(const Device *device, occ_cudnn config, const occ_cudnn_conv *conv, Engine *e)
+static bool read_engine(occ_cudnn config, const occ_cudnn_conv *conv, Engine *e)
 {
     occ_cudnn engine;
     bool      told;
@@ -134,8 +143,6 @@ static bool read_engine(const Device *device, occ_cudnn config, const occ_cudnn_
     }
     told = !d.failed;
     occ_cudnn_destroy(&d, 0);
-    if (told && e->refused == OCC_CUDNN_ALLOWED && !can_be_built(device, config, e->workspace))
-        e->refused = OCC_CUDNN_UNBUILT;
     return told;
 }
 
@@ -169,8 +176,11 @@ static void ask_mode(const Device *device, const Question *q, bool whole, cudnnB
     for (int64_t i = 0; i < count && i < MOST_ENGINES; i++) {
         Engine e;
 
-        if (read_engine(device, config[i], &q->conv, &e) && !is_offered(offer, &e))
-            ARENA_PUSH(arena, offer->engine, offer->nengine, offer->cengine, e);
+        if (!read_engine(config[i], &q->conv, &e) || is_offered(offer, &e))
+            continue;
+        if (e.refused == OCC_CUDNN_ALLOWED && !can_be_built(device, q, whole, &e))
+            e.refused = OCC_CUDNN_UNBUILT;
+        ARENA_PUSH(arena, offer->engine, offer->nengine, offer->cengine, e);
     }
 }
 

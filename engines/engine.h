@@ -5,7 +5,7 @@
 
 #include "question.h"
 
-enum { MOST_KNOBS = 32, REFUSALS = OCC_CUDNN_UNBUILT + 1 };
+enum { MOST_KNOBS = OCC_CUDNN_KNOBS, REFUSALS = OCC_CUDNN_UNBUILT + 1 };
 
 typedef struct Knob {
     int64_t type, value;

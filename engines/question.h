@@ -3,7 +3,7 @@
 #ifndef OCC_ENGINES_QUESTION_H
 #define OCC_ENGINES_QUESTION_H
 
-#include "runtime/cudnn_engine.h"
+#include "runtime/cudnn_steps.h"
 #include "support/diag.h"
 
 typedef enum Factors { FACTORS_F32, FACTORS_TF32, FACTORS_FP16 } Factors;

@@ -19,12 +19,12 @@ $(BUILD)/engines/libcuda.so.1: engines/no_driver.c
 	$(CC) $(STD) $(WARN) $(CFLAGS) -fPIC -shared -Wl,-soname,libcuda.so.1 -o $@ $<
 
 # The program brings along the driver's library that it is linked with: answers do not depend on one that is installed.
-$(BUILD)/engines/occam-engines: $(ENGINES_SRC) $(wildcard engines/*.h) runtime/cudnn_engine.h $(BUILD)/engines/libcuda.so.1 $(BUILD)/liboccamyc.a $(CUDNN)/stamp
+$(BUILD)/engines/occam-engines: $(ENGINES_SRC) $(wildcard engines/*.h) runtime/cudnn_engine.h runtime/cudnn_steps.h $(BUILD)/engines/libcuda.so.1 $(BUILD)/liboccamyc.a $(CUDNN)/stamp
 	$(CC) $(ALLC) -Iengines -Icompiler -I. $(CUDNN_INCLUDES) -o $@ $(ENGINES_SRC) $(BUILD)/liboccamyc.a -L$(CUDNN)/nvidia/cudnn/lib -l:libcudnn.so.9 \
 	  -Wl,--no-as-needed -L$(@D) -l:libcuda.so.1 -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../cudnn/nvidia/cudnn/lib',--unresolved-symbols=ignore-in-shared-libs
 
 # The same program with a library of our own in cuDNN's place.
-$(ENGINES_ROOM)/fake-engines: $(ENGINES_SRC) tests/engines/fake_cudnn.c $(wildcard engines/*.h tests/engines/*.h tests/engines/fake/*.h) runtime/cudnn_engine.h $(BUILD)/liboccamyc.a
+$(ENGINES_ROOM)/fake-engines: $(ENGINES_SRC) tests/engines/fake_cudnn.c $(wildcard engines/*.h tests/engines/*.h tests/engines/fake/*.h) runtime/cudnn_engine.h runtime/cudnn_steps.h $(BUILD)/liboccamyc.a
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -Iengines -Icompiler -I. -Itests/engines/fake -Iruntime/emulation -o $@ $(ENGINES_SRC) tests/engines/fake_cudnn.c $(BUILD)/liboccamyc.a
 
