@@ -6,12 +6,6 @@
 #define OCC_DEPTH_COLUMNS 8 /* the most pixels of a tile, all of one row */
 #define OCC_DEPTH_REACH 64  /* columns of the input that a tile may span */
 
-enum {
-    OCC_DEPTH_INSIDE, /* a tile whose pixels see every tap */
-    OCC_DEPTH_EDGE,   /* columns may be outside the image */
-    OCC_DEPTH_NEAR    /* the same, but the first tap of every pixel is left of the image's right edge */
-};
-
 /* acc += one row of taps for `columns` (literal) pixels of one vector. Each column of the input is read once, for all
  * pixels that it contributes to. In a tile at an edge, whose first pixel is at column `at`, columns outside the image
  * are left out. Only the first columns can be left of it, as many as are padded; and in a near tile only the last ones
@@ -23,7 +17,7 @@ OCC_HOT void occ_depthwise_taps(const occ_conv *g, occ_vf *acc, const float *x, 
     const int64_t taps = g->kernel[2], step = g->stride[2], dilation = g->dilation[2];
     const int64_t reach = (columns - 1) * step + (taps - 1) * dilation + 1, before = g->pad[2] - at * step;
     const int64_t first = edge ? occ_max(before, 0) : 0, last = edge ? occ_min(before + g->in[2], reach) : reach;
-    const int64_t right = edge == OCC_DEPTH_NEAR ? reach - (taps - 1) * dilation : 0;
+    const int64_t right = edge == OCC_TILE_NEAR ? reach - (taps - 1) * dilation : 0;
     occ_vf        b[OCC_CONV_TAPS];
     OCC_UNROLL(OCC_CONV_TAPS)
     for (int64_t n = 0; n < taps; n++)
@@ -85,19 +79,19 @@ OCC_HOT void occ_depthwise_row(occ_conv *g, int64_t image, int64_t z, int64_t r)
             others = cut.tiles - cut.larger - (left && !cut.larger) - right;
     if (cut.tiles == 1) {
         if (first > 0)
-            occ_depthwise_tiles(g, image, z, r, 0, d, h, left || right ? OCC_DEPTH_EDGE : OCC_DEPTH_INSIDE, first);
+            occ_depthwise_tiles(g, image, z, r, 0, d, h, left || right ? OCC_TILE_EDGE : OCC_TILE_INSIDE, first);
         return;
     }
     if (left) {
-        occ_depthwise_tiles(g, image, z, r, 0, d, h, OCC_DEPTH_EDGE, first);
+        occ_depthwise_tiles(g, image, z, r, 0, d, h, OCC_TILE_EDGE, first);
         c = first;
     }
     for (; larger > 0; larger--, c += first)
-        occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_DEPTH_INSIDE, first);
+        occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_TILE_INSIDE, first);
     for (; others > 0; others--, c += last)
-        occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_DEPTH_INSIDE, last);
+        occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_TILE_INSIDE, last);
     if (right)
-        occ_depthwise_tiles(g, image, z, r, g->out[2] - last, d, h, OCC_DEPTH_EDGE, last);
+        occ_depthwise_tiles(g, image, z, r, g->out[2] - last, d, h, OCC_TILE_EDGE, last);
 }
 
 /* One row whose width is known only at run time: tiles of OCC_DEPTH_COLUMNS pixels, then of half as many, down to one;
@@ -109,17 +103,17 @@ OCC_HOT void occ_depthwise_row_open(occ_conv *g, int64_t image, int64_t z, int64
     int64_t        c = 0, less = (rest & (rest - 1)) && missing <= g->out[2] / OCC_DEPTH_COLUMNS + 1 ? missing : 0;
     OCC_ROLL
     for (; less > 0; less--, c += OCC_DEPTH_COLUMNS - 1)
-        occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_DEPTH_NEAR, OCC_DEPTH_COLUMNS - 1);
+        occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_TILE_NEAR, OCC_DEPTH_COLUMNS - 1);
     OCC_ROLL
     for (; c + OCC_DEPTH_COLUMNS <= g->out[2]; c += OCC_DEPTH_COLUMNS)
         if (c >= inside.first && c + OCC_DEPTH_COLUMNS <= inside.last)
-            occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_DEPTH_INSIDE, OCC_DEPTH_COLUMNS);
+            occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_TILE_INSIDE, OCC_DEPTH_COLUMNS);
         else
-            occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_DEPTH_NEAR, OCC_DEPTH_COLUMNS);
+            occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_TILE_NEAR, OCC_DEPTH_COLUMNS);
     OCC_UNROLL(3)
     for (int columns = OCC_DEPTH_COLUMNS / 2; columns > 0; columns /= 2)
         if (c + columns <= g->out[2]) {
-            occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_DEPTH_NEAR, columns);
+            occ_depthwise_tiles(g, image, z, r, c, d, h, OCC_TILE_NEAR, columns);
             c += columns;
         }
 }
@@ -176,7 +170,7 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
         (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
 #if OCC_OPEN_EXTENTS
     const int open = !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]);
-    const int near = (y_at->dim[4] - 1) * window->stride[2] - window->pad[2] < x_at->dim[4];
+    const int near = occ_conv_is_near(y_at->dim[4], x_at->dim[4], window);
 #else
     const int open = 0, near = 1;
 #endif

@@ -16,7 +16,7 @@ OCC_STEP void occ_dq_pixel_TPL_N_TPL_N2(const occ_depthwise_q *q, int64_t image,
 {
     const occ_dq_block b = {from, OCC_DQ_VECTORS, (int)occ_min(q->g.outputs - from, OCC_DQ_VECTORS * OCC_W)};
     const occ_dq_how   how = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
-    occ_dq_tile(q, how, &b, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
+    occ_dq_tile(q, how, &b, image, z, r, c, occ_conv_taps(&q->g, 2, c), OCC_TILE_INSIDE, 1);
 }
 
 /* depthwise_q - y = round(expression(bias + sum over taps of (x - zero) * w)) + yzero, stored as by conv_q. Padding
@@ -47,7 +47,8 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
         q.g.e = *e;
 #if OCC_OPEN_EXTENTS
     if (OCC_W > 1 && !(OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4])) && OCC_KNOWN(y_at->dim[1]) &&
-        OCC_KNOWN(window->kernel[2]) && window->kernel[2] <= OCC_CONV_TAPS) {
+        OCC_KNOWN(window->kernel[2]) && window->kernel[2] <= OCC_CONV_TAPS &&
+        occ_conv_is_near(y_at->dim[4], x_at->dim[4], window)) {
         occ_dq_open(q, with, fused);
         return;
     }

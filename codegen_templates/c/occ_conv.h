@@ -77,6 +77,19 @@ OCC_HOT int occ_conv_edges_fit(int64_t out, int64_t in, const occ_window *window
     return kernel <= OCC_CONV_TAPS && (cut.tiles == 1 || (left <= cut.size && right <= cut.size));
 }
 
+/* How tiles of a row of a depthwise convolution meet the image. */
+enum {
+    OCC_TILE_INSIDE, /* its pixels see every tap */
+    OCC_TILE_EDGE,   /* columns may be outside the image */
+    OCC_TILE_NEAR    /* the same, but the first tap of every pixel is left of the image's right edge */
+};
+
+/* Are all tiles of a row near the image? */
+OCC_HOT int occ_conv_is_near(int64_t out, int64_t in, const occ_window *window)
+{
+    return (out - 1) * window->stride[2] - window->pad[2] < in;
+}
+
 /* The remainder of `outputs` channels after the tiles of `vectors` vectors. */
 OCC_HOT int64_t occ_conv_rest(int64_t outputs, int vectors)
 {

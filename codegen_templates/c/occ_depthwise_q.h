@@ -44,9 +44,15 @@ OCC_HOT int occ_dq_lanes(const occ_dq_block *b, int vector)
     return left > OCC_W ? OCC_W : left;
 }
 
-/* acc[c][j] += one tap for `columns` pixels that see it: pixels `across` elements apart, the weights at w. */
+/* The pixels of a tile that see a tap: first to last - 1. Only those before `left` and from `right` on (literals) have
+ * to be asked; 0 and all: none. */
+typedef struct occ_dq_seen {
+    int64_t first, last, left, right;
+} occ_dq_seen;
+
+/* acc[c][j] += one tap for those of `columns` pixels that see it: pixels `across` elements apart, the weights at w. */
 OCC_HOT void occ_dq_tap(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc, const uint8_t *x,
-                        int64_t across, const int8_t *w, int columns)
+                        int64_t across, const int8_t *w, occ_dq_seen seen, int columns)
 {
     occ_vi tap[4];
     OCC_UNROLL(4)
@@ -56,6 +62,8 @@ OCC_HOT void occ_dq_tap(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_b
     }
     OCC_UNROLL(32)
     for (int c = 0; c < columns; c++) {
+        if ((c < seen.left && c < seen.first) || (c >= seen.right && c >= seen.last))
+            continue;
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++) {
             const int n = occ_dq_lanes(b, j);
@@ -66,31 +74,40 @@ OCC_HOT void occ_dq_tap(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_b
     }
 }
 
-/* Adds one row of taps. In an edge tile at column `at` (literal), each tap is added only to the columns that see it. */
+/* Adds one row of taps. In a tile at an edge, whose first pixel is at column `at`, each tap is added only to the pixels
+ * that see it; `at` is literal but in near tiles. */
 OCC_HOT void occ_dq_taps(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc, const uint8_t *x,
                          const int8_t *w, occ_taps t, int edge, int64_t at, int columns)
 {
-    const occ_conv *g = &q->g;
-    const int64_t   across = g->stride[2] * g->xaxis[2], none = edge ? 0 : t.first, taps = edge ? g->kernel[2] : t.last;
+    const occ_conv   *g = &q->g;
+    const int64_t     step = g->stride[2], across = step * g->xaxis[2];
+    const int64_t     none = edge ? 0 : t.first, taps = edge ? g->kernel[2] : t.last;
+    const occ_dq_seen all = {0, columns, 0, columns};
 #if OCC_OPEN_EXTENTS
     if (columns == 1 && !edge) { /* t is a variable in images of variable width, kernel[2] is a literal */
         OCC_UNROLL(OCC_CONV_TAPS)
         for (int64_t n = 0; n < g->kernel[2]; n++)
             if (n >= none && n < taps)
-                occ_dq_tap(q, how, b, acc, x + n * g->dilation[2] * g->xaxis[2], across, w + n * q->wtap, 1);
+                occ_dq_tap(q, how, b, acc, x + n * g->dilation[2] * g->xaxis[2], across, w + n * q->wtap, all, 1);
         return;
     }
 #endif
     OCC_UNROLL(OCC_CONV_TAPS)
     for (int64_t n = none; n < taps; n++) {
-        const int64_t from = g->pad[2] - n * g->dilation[2], to = from + g->in[2];
-        const int64_t least = edge ? occ_max(occ_ceil_div(from, g->stride[2]) - at, 0) : 0,
-                      first = occ_min(least, columns);
-        const int64_t most = edge ? occ_max(occ_ceil_div(to, g->stride[2]) - at, first) : columns,
+        const uint8_t *tap = x + n * g->dilation[2] * g->xaxis[2];
+        const int64_t  from = g->pad[2] - n * g->dilation[2], to = from + g->in[2];
+        const int64_t  least = edge ? occ_max(occ_ceil_div(from, step) - at, 0) : 0, first = occ_min(least, columns);
+        const int64_t  most = edge ? occ_max(occ_ceil_div(to, step) - at, first) : columns,
                       last = occ_min(most, columns);
-        if (first < last)
-            occ_dq_tap(q, how, b, acc + first * b->vectors, x + n * g->dilation[2] * g->xaxis[2] + first * across,
-                       across, w + n * q->wtap, (int)(last - first));
+        if (edge == OCC_TILE_NEAR) {
+            const int64_t     behind = (columns - 1) * step + 1 - n * g->dilation[2];
+            const occ_dq_seen seen = {least, most, occ_max(occ_ceil_div(from, step), 0),
+                                      occ_max(occ_ceil_div(behind, step), 0)};
+            occ_dq_tap(q, how, b, acc, tap, across, w + n * q->wtap, seen, columns);
+        } else if (first < last) {
+            occ_dq_tap(q, how, b, acc + first * b->vectors, tap + first * across, across, w + n * q->wtap, all,
+                       (int)(last - first));
+        }
     }
 }
 
@@ -151,39 +168,39 @@ OCC_HOT void occ_dq_row(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_b
             others = cut.tiles - cut.larger - (left && !cut.larger) - right;
     if (cut.tiles == 1) {
         if (first > 0)
-            occ_dq_tile(q, how, b, image, z, r, 0, t, left || right, first);
+            occ_dq_tile(q, how, b, image, z, r, 0, t, left || right ? OCC_TILE_EDGE : OCC_TILE_INSIDE, first);
         return;
     }
     if (left) {
-        occ_dq_tile(q, how, b, image, z, r, 0, t, 1, first);
+        occ_dq_tile(q, how, b, image, z, r, 0, t, OCC_TILE_EDGE, first);
         c = first;
     }
     for (; larger > 0; larger--, c += first)
-        occ_dq_tile(q, how, b, image, z, r, c, t, 0, first);
+        occ_dq_tile(q, how, b, image, z, r, c, t, OCC_TILE_INSIDE, first);
     for (; others > 0; others--, c += last)
-        occ_dq_tile(q, how, b, image, z, r, c, t, 0, last);
+        occ_dq_tile(q, how, b, image, z, r, c, t, OCC_TILE_INSIDE, last);
     if (right)
-        occ_dq_tile(q, how, b, image, z, r, q->g.out[2] - last, t, 1, last);
+        occ_dq_tile(q, how, b, image, z, r, q->g.out[2] - last, t, OCC_TILE_EDGE, last);
 }
 
-/* One row whose width is known only at run time: full and half tiles of columns that see all taps, the other columns
- * one by one. */
+/* One row whose width is known only at run time: full tiles, then of half as many pixels, down to one. All are near the
+ * image. */
 OCC_HOT void occ_dq_row_open(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z,
                              int64_t r)
 {
     const occ_taps inside = occ_conv_interior(&q->g, 2), all = {0, q->g.kernel[2]};
-    const int      half = OCC_DQ_COLUMNS / 2;
+    int64_t        c = 0;
     OCC_ROLL
-    for (int64_t c = 0; c < q->g.out[2];)
-        if (c >= inside.first && c + OCC_DQ_COLUMNS <= inside.last) {
-            occ_dq_tile(q, how, b, image, z, r, c, all, 0, OCC_DQ_COLUMNS);
-            c += OCC_DQ_COLUMNS;
-        } else if (half > 1 && c >= inside.first && c + half <= inside.last) {
-            occ_dq_tile(q, how, b, image, z, r, c, all, 0, half);
-            c += half;
-        } else {
-            occ_dq_tile(q, how, b, image, z, r, c, occ_conv_taps(&q->g, 2, c), 0, 1);
-            c++;
+    for (; c + OCC_DQ_COLUMNS <= q->g.out[2]; c += OCC_DQ_COLUMNS)
+        if (c >= inside.first && c + OCC_DQ_COLUMNS <= inside.last)
+            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_INSIDE, OCC_DQ_COLUMNS);
+        else
+            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_NEAR, OCC_DQ_COLUMNS);
+    OCC_UNROLL(3)
+    for (int columns = OCC_DQ_COLUMNS / 2; columns > 0; columns /= 2)
+        if (c + columns <= q->g.out[2]) {
+            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_NEAR, columns);
+            c += columns;
         }
 }
 

@@ -304,6 +304,15 @@ def open_width(name, pads, **attributes):
     return case("depthwise_of_any_width_" + name, net, [net.feed(W=w) for w in range(1, 26)], ("--dim=W=1..25",))
 
 
+def open_width_of_bytes(name, pads, **attributes):
+    """The same of bytes."""
+    net, zero = Net(x=([1, 19, 4, "W"], np.uint8)), np.uint8(7)
+    per = RANDOM.uniform(0.01, 0.02, 19).astype(np.float32)
+    net.give(net.add("QLinearConv", "x", np.float32(0.05), zero, numbers([19, 1, 3, 3], np.int8), per, np.zeros(19, np.int8), np.float32(0.2), np.uint8(3),
+                     group=19, pads=pads, **attributes), 4, np.uint8)
+    return case("depthwise_bytes_of_any_width_" + name, net, [net.feed(W=w) for w in range(1, 26)], ("--dim=W=1..25",))
+
+
 WIDTHS = [
     open_width("near", [1, 1, 1, 1]),
     open_width("in_steps", [1, 1, 1, 1], strides=[2, 2]),
@@ -311,6 +320,11 @@ WIDTHS = [
     open_width("first_taps_alone", [1, 0, 1, 2]),
     open_width("far_ends", [1, 4, 1, 6]),
     open_width("far_ends_in_steps", [0, 5, 0, 8], strides=[1, 2]),
+    open_width_of_bytes("near", [1, 1, 1, 1]),
+    open_width_of_bytes("in_steps", [1, 1, 1, 1], strides=[2, 2]),
+    open_width_of_bytes("first_taps_alone", [1, 0, 1, 2]),
+    open_width_of_bytes("dilated", [2, 2, 2, 2], dilations=[2, 2]),
+    open_width_of_bytes("far_ends", [1, 4, 1, 6]),
 ]
 
 GROUPS = ("--dim=C=2..8", "--dim=M=2..4", "--dim=S=1..4")
