@@ -25,6 +25,7 @@ import cases     # noqa: E402
 import dims      # noqa: E402
 import kinds     # noqa: E402
 import seen      # noqa: E402
+import tuned     # noqa: E402
 import variants  # noqa: E402
 from draw import Draw  # noqa: E402
 
@@ -57,7 +58,8 @@ def compile_model(occamyc, seed, kind, number, folder):
         return None
     draw = Draw(f"{seed}/{kind}/{number}/ways")
     wanted = drawn.wanted or [[] for _ in drawn.sets]
-    ways = [variants.Variant([])] + [variants.Variant(options(draw) + state_of(draw, drawn.model)) for _ in range(WAYS - 1)]
+    ways = [variants.Variant([])] + [variants.Variant(options(draw) + state_of(draw, drawn.model), way=draw.pick(tuned.WAYS) if draw.chance(0.2) else "")
+                                     for _ in range(WAYS - 1)]
     trial = batch.Trial("m", drawn.model, [[batch.tensor(v) for v in values] for values in drawn.sets], wanted, [], ways)
     with open(os.path.join(folder, "m.onnx"), "wb") as file:
         file.write(drawn.model.SerializeToString())
