@@ -30,6 +30,12 @@ bench-occamy: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/occamy.py --occamyc=$(BUILD)/occamyc --models=$(MEMORY_MODELS) --torch=$(OCCAMY_TORCH) --folder=$(BUILD)/bench/occamy \
 	    --write=$(if $(OCCAMY_NETWORKS),$(BUILD)/bench/occamy.md,docs/occamy.md) $(OCCAMY_NETWORKS)
 
+# The traces of that page beside PyTorch's own memory tracker; writes a section of it. TRACKER_TORCH: a Python with PyTorch 2.5 or newer, torchvision.
+TRACKER_TORCH ?= python3
+
+bench-tracker: $(VENV)
+	$(PYTHON) tests/bench/tracker.py --torch=$(OCCAMY_TORCH) --tracker=$(TRACKER_TORCH) --write=docs/occamy.md
+
 # Networks on a device, beside PyTorch on the same one; writes docs/cuda-figures.md. CUDA_TORCH: a Python with torch (CUDA), torchvision and
 # onnx; CUDA_NETWORKS="resnet50/1 ..." takes these, with their batches.
 CUDA_NETWORKS ?=
@@ -40,4 +46,4 @@ bench-cuda: $(BUILD)/occamyc
 	    --write=$(if $(CUDA_NETWORKS),$(BUILD)/bench/cuda.md,docs/cuda-figures.md) $(CUDA_NETWORKS)
 
 .PHONY: bench-cuda
-.PHONY: bench-memory bench-memory-steps bench-occamy
+.PHONY: bench-memory bench-memory-steps bench-occamy bench-tracker

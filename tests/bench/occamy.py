@@ -18,8 +18,13 @@ from onnx import helper, numpy_helper
 import caching_allocator
 import memory
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tools"))
+
+import pages  # noqa: E402
+
 SIX = ("resnet50", "mobilenet_v2", "ssd300_vgg16_heads", "bert_base", "yolov1", "srgan_x4")
 BATCHES = (1, 32)
+TRACKER = "The replay, beside PyTorch's own tracker"   # a section that tracker.py writes
 MIB = float(1 << 20)
 
 HEAD = """# Memory of a device, beside PyTorch's allocator
@@ -194,7 +199,10 @@ def main():
             print(name, batch, *found[name, batch], flush=True)
         (args.folder / "batch.onnx").unlink()
     if found:
+        kept = pages.section(args.write, TRACKER)
         args.write.write_text(page(args, found))
+        if kept:
+            pages.write_section(args.write, TRACKER, kept)
         print(f"{args.write}: written")
 
 

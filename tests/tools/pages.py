@@ -13,6 +13,15 @@ NETWORKS_TEXT = (
     "| network | outputs | sets | largest error |\n|---|---:|---:|---:|\n")
 
 
+def section(path, title):
+    """The text of the section of this title; None where there is none."""
+    if not os.path.exists(path):
+        return None
+    with open(path) as file:
+        found = re.search(rf"^## {re.escape(title)}\n\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S)
+    return found[1].rstrip("\n") + "\n" if found else None
+
+
 def write_section(path, title, text):
     """Replace the section of this title, or append it; what stands before the first section stays."""
     old = ""

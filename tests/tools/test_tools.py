@@ -272,6 +272,8 @@ class Pages(unittest.TestCase):
             with open(path) as file:
                 text = file.read()
             self.assertTrue(text.startswith("# Page\n\n## One\n\nnew\n\n## Exported"))
+            self.assertEqual(pages.section(path, "One"), "new\n")
+            self.assertIsNone(pages.section(path, "Two"))
             self.assertTrue(text.endswith("| a_net | 1 | 1 | types and ranks only |\n| b_net | 2 | 3 | 1.5e-06 |\n"))
 
 
