@@ -3,10 +3,7 @@
  * there: the planner may have to move buffers, but the bound of live bytes does not rise. */
 #include "choose.h"
 
-static int64_t less(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
+#include "support/int.h"
 
 Chosen engine_choose(const Questions *questions, const Question *q, const Offer *offer, const Rule *rule)
 {
@@ -14,11 +11,11 @@ Chosen engine_choose(const Questions *questions, const Question *q, const Offer 
     int64_t most = (questions->peak - questions->constants) / 100 * rule->growth;
 
     for (int i = 0; i < q->nuse; i++) {
-        chosen.gap = less(chosen.gap, questions->peak - q->use[i].live - q->use[i].shared);
-        chosen.hole = less(chosen.hole, q->use[i].hole);
-        chosen.shared = -less(-chosen.shared, -q->use[i].shared);
+        chosen.gap = int_min(chosen.gap, questions->peak - q->use[i].live - q->use[i].shared);
+        chosen.hole = int_min(chosen.hole, q->use[i].hole);
+        chosen.shared = int_max(chosen.shared, q->use[i].shared);
     }
-    most = rule->workspace < 0 ? chosen.gap + most : less(chosen.gap + most, rule->workspace);
+    most = rule->workspace < 0 ? chosen.gap + most : int_min(chosen.gap + most, rule->workspace);
     for (int i = 0; i < offer->nengine && !chosen.engine; i++) {
         const Engine *e = &offer->engine[i];
 
@@ -26,10 +23,10 @@ Chosen engine_choose(const Questions *questions, const Question *q, const Offer 
             continue;
         if (!chosen.first)
             chosen.first = e;
-        if (e->workspace <= most)
+        if (e->listed.workspace <= most)
             chosen.engine = e;
     }
-    if (chosen.engine && chosen.engine->workspace > chosen.gap)
-        chosen.growth = chosen.engine->workspace - chosen.gap;
+    if (chosen.engine && chosen.engine->listed.workspace > chosen.gap)
+        chosen.growth = chosen.engine->listed.workspace - chosen.gap;
     return chosen;
 }

@@ -84,42 +84,36 @@ int device_read(Device *device, const char *path, Diag *diag)
 
 /* ---------------------------------------------------------------------------------------------------------- engines */
 
-static void read_knobs(occ_cudnn_made *d, occ_cudnn config, Engine *e)
+static void read_knobs(occ_cudnn_made *d, occ_cudnn config, occ_cudnn_engine *e)
 {
-    occ_cudnn choice[MOST_KNOBS];
+    occ_cudnn choice[OCC_CUDNN_KNOBS];
     int64_t   count = 0;
 
-    for (int i = 0; i < MOST_KNOBS; i++)
+    for (int i = 0; i < OCC_CUDNN_KNOBS; i++)
         choice[i] = occ_cudnn_new(d, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
     if (d->failed || cudnnBackendGetAttribute(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                                              MOST_KNOBS, &count, choice) != CUDNN_STATUS_SUCCESS)
+                                              OCC_CUDNN_KNOBS, &count, choice) != CUDNN_STATUS_SUCCESS)
         return;
-    for (e->nknob = 0; e->nknob < count && e->nknob < MOST_KNOBS; e->nknob++) {
+    for (e->nknob = 0; e->nknob < count && e->nknob < OCC_CUDNN_KNOBS; e->nknob++) {
         cudnnBackendKnobType_t type = CUDNN_KNOB_TYPE_COUNTS;
 
         occ_cudnn_get(d, choice[e->nknob], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, &type);
-        occ_cudnn_get(d, choice[e->nknob], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64,
-                      &e->knob[e->nknob].value);
-        e->knob[e->nknob].type = type;
+        occ_cudnn_get(d, choice[e->nknob], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, &e->knob[e->nknob][1]);
+        e->knob[e->nknob][0] = type;
     }
 }
 
 /* Whether the library makes the engine's plan for the described device from its number and knobs, as programs do, with
  * the workspace that the heuristics told. */
-static bool can_be_built(const Device *device, const Question *q, bool whole, const Engine *e)
+static bool can_be_built(const Device *device, bool whole, const occ_cudnn_engine *e)
 {
-    occ_cudnn_engine listed = {.conv = q->conv, .index = e->index, .workspace = e->workspace, .nknob = e->nknob};
-    occ_cudnn        graph, about;
-    bool             built;
+    occ_cudnn graph, about;
+    bool      built;
     MADE(d);
 
-    for (int i = 0; i < e->nknob; i++) {
-        listed.knob[i][0] = e->knob[i].type;
-        listed.knob[i][1] = e->knob[i].value;
-    }
     about = describe(&d, device);
-    graph = occ_cudnn_graph(&d, &q->conv, whole);
-    built = graph && occ_cudnn_listed(&d, graph, about, &listed);
+    graph = occ_cudnn_graph(&d, &e->conv, whole);
+    built = graph && occ_cudnn_listed(&d, graph, about, e);
     occ_cudnn_destroy(&d, 0);
     return built;
 }
@@ -131,25 +125,25 @@ static bool read_engine(occ_cudnn config, const occ_cudnn_conv *conv, Engine *e)
     bool      told;
     MADE(d);
 
-    *e = (Engine){0};
+    *e = (Engine){.listed.conv = *conv};
     engine = occ_cudnn_new(&d, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     occ_cudnn_get(&d, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, &engine);
-    occ_cudnn_get(&d, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, &e->index);
-    occ_cudnn_get(&d, config, CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, CUDNN_TYPE_INT64, &e->workspace);
+    occ_cudnn_get(&d, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, &e->listed.index);
+    occ_cudnn_get(&d, config, CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE, CUDNN_TYPE_INT64, &e->listed.workspace);
     if (!d.failed) {
         e->notes = occ_cudnn_notes_of(engine);
         e->refused = occ_cudnn_judge(e->notes, conv);
-        read_knobs(&d, config, e);
+        read_knobs(&d, config, &e->listed);
     }
     told = !d.failed;
     occ_cudnn_destroy(&d, 0);
     return told;
 }
 
-static bool is_offered(const Offer *offer, const Engine *e)
+static bool is_offered(const Offer *offer, const occ_cudnn_engine *e)
 {
     for (int i = 0; i < offer->nengine; i++) {
-        const Engine *other = &offer->engine[i];
+        const occ_cudnn_engine *other = &offer->engine[i].listed;
 
         if (other->index == e->index && other->nknob == e->nknob &&
             !memcmp(other->knob, e->knob, (size_t)e->nknob * sizeof *e->knob))
@@ -176,9 +170,9 @@ static void ask_mode(const Device *device, const Question *q, bool whole, cudnnB
     for (int64_t i = 0; i < count && i < MOST_ENGINES; i++) {
         Engine e;
 
-        if (!read_engine(config[i], &q->conv, &e) || is_offered(offer, &e))
+        if (!read_engine(config[i], &q->conv, &e) || is_offered(offer, &e.listed))
             continue;
-        if (e.refused == OCC_CUDNN_ALLOWED && !can_be_built(device, q, whole, &e))
+        if (e.refused == OCC_CUDNN_ALLOWED && !can_be_built(device, whole, &e.listed))
             e.refused = OCC_CUDNN_UNBUILT;
         ARENA_PUSH(arena, offer->engine, offer->nengine, offer->cengine, e);
     }

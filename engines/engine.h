@@ -5,16 +5,10 @@
 
 #include "question.h"
 
-enum { MOST_KNOBS = OCC_CUDNN_KNOBS, REFUSALS = OCC_CUDNN_UNBUILT + 1 };
-
-typedef struct Knob {
-    int64_t type, value;
-} Knob;
+enum { REFUSALS = OCC_CUDNN_UNBUILT + 1 };
 
 typedef struct Engine {
-    int64_t           index, workspace; /* workspace: bytes */
-    Knob              knob[MOST_KNOBS];
-    int               nknob;
+    occ_cudnn_engine  listed; /* as a program has it */
     occ_cudnn_notes   notes;
     occ_cudnn_refusal refused;
 } Engine;

@@ -83,17 +83,20 @@ static void put_notes(Text *text, unsigned notes)
     text_put(text, any ? "" : "-");
 }
 
-static void put_engine(Text *text, const Engine *e, bool whole)
+static void put_engine(Text *text, const Engine *engine, bool whole)
 {
+    const occ_cudnn_engine *e = &engine->listed;
+
     text_printf(text, "cudnn engine=%" PRId64 " knobs=", e->index);
     for (int i = 0; i < e->nknob; i++)
-        text_printf(text, "%s%" PRId64 ":%" PRId64, i ? "," : "", e->knob[i].type, e->knob[i].value);
+        text_printf(text, "%s%" PRId64 ":%" PRId64, i ? "," : "", e->knob[i][0], e->knob[i][1]);
     text_printf(text, "%s workspace=%" PRId64, e->nknob ? "" : "-", e->workspace);
-    put_notes(text, e->notes.numerical);
+    put_notes(text, engine->notes.numerical);
     text_printf(text, " epilogue=%s", whole ? "library" : "own");
 }
 
-/* What was offered, how many engines were refused why, and what the choice means for the peak. */
+/* A remark behind the answer: the numbers of engines that were offered and that were refused, by reason, and the bytes
+ * by which the choice enlarges the peak. */
 static void put_remark(Text *text, const Question *q, const Offer *offer, const Chosen *chosen)
 {
     int count[REFUSALS] = {0};
@@ -105,7 +108,7 @@ static void put_remark(Text *text, const Question *q, const Offer *offer, const 
         if (count[r])
             text_printf(text, " %s=%d", refusal_name((occ_cudnn_refusal)r), count[r]);
     if (chosen->first)
-        text_printf(text, " first=%" PRId64, chosen->first->workspace);
+        text_printf(text, " first=%" PRId64, chosen->first->listed.workspace);
     text_printf(text, " gap=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 " growth=%" PRId64 "\n", chosen->gap,
                 chosen->hole, chosen->shared, chosen->growth);
 }

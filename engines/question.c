@@ -1,7 +1,8 @@
 /* question.c - reads the lines of --dump=libraries. */
 #include "question.h"
 
-#include <errno.h>
+#include "support/line.h"
+
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,62 +35,28 @@ static const Field use[] = {{"step", 1, offsetof(Use, step)},
                             {"hole", 1, offsetof(Use, hole)},
                             {"shared", 1, offsetof(Use, shared)}};
 
-typedef struct Reader {
-    Diag *diag;
-    int   number; /* of the line, from 1 */
-    char *at;     /* what is not read yet */
-} Reader;
-
-static int wrong(const Reader *r, const char *wanted)
-{
-    return diag_error(r->diag, (Loc){0}, "line %d: found '%.40s', wanted %s", r->number, r->at, wanted);
-}
-
-static bool take_word(Reader *r, const char *word)
-{
-    size_t length = strlen(word);
-
-    r->at += strspn(r->at, " ");
-    if (strncmp(r->at, word, length))
-        return false;
-    r->at += length;
-    return true;
-}
-
-static bool take_number(Reader *r, int64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoll(r->at, &end, 10);
-    if (end == r->at || errno || *value < 0)
-        return false;
-    r->at = end;
-    return true;
-}
-
-static int take_fields(Reader *r, const Field *field, size_t count, void *to)
+static int take_fields(Line *line, const Field *field, size_t count, void *to)
 {
     for (const Field *f = field; f < field + count; f++) {
         int64_t *value = (int64_t *)((char *)to + f->at);
 
-        if (!take_word(r, f->name) || *r->at++ != '=')
-            return wrong(r, arena_printf(r->diag->arena, "%s=", f->name));
+        if (!line_word(line, f->name) || *line->at++ != '=')
+            return line_wrong(line, arena_printf(line->diag->arena, "%s=", f->name));
         for (int i = 0; i < f->count; i++)
-            if ((i && *r->at++ != ',') || !take_number(r, &value[i]))
-                return wrong(r, arena_printf(r->diag->arena, "%d numbers of %s", f->count, f->name));
+            if ((i && *line->at++ != ',') || !line_number(line, 0, INT64_MAX, &value[i]))
+                return line_wrong(line, arena_printf(line->diag->arena, "%d numbers of %s", f->count, f->name));
     }
     return 0;
 }
-#define TAKE(reader, fields, to) take_fields(reader, fields, sizeof(fields) / sizeof *(fields), to)
+#define TAKE(line, fields, to) take_fields(line, fields, sizeof(fields) / sizeof *(fields), to)
 
-static bool take_factors(Reader *r, Factors *factors)
+static bool take_factors(Line *line, Factors *factors)
 {
     static const char *const name[] = {
         [FACTORS_F32] = "factors=f32", [FACTORS_TF32] = "factors=tf32", [FACTORS_FP16] = "factors=fp16"};
 
     for (int i = 0; i <= FACTORS_FP16; i++)
-        if (take_word(r, name[i])) {
+        if (line_word(line, name[i])) {
             *factors = (Factors)i;
             return true;
         }
@@ -97,48 +64,48 @@ static bool take_factors(Reader *r, Factors *factors)
 }
 
 /* "-", "own", or "add", "relu", "slope:S", the last two perhaps behind "add+". */
-static bool take_epilogue(Reader *r, Question *q)
+static bool take_epilogue(Line *line, Question *q)
 {
     char *end;
 
-    if (!take_word(r, "epilogue="))
+    if (!line_word(line, "epilogue="))
         return false;
-    if (take_word(r, "- "))
+    if (line_word(line, "- "))
         return true;
-    q->own = take_word(r, "own ");
+    q->own = line_word(line, "own ");
     if (q->own)
         return true;
-    q->conv.addend = take_word(r, "add");
-    if (q->conv.addend && *r->at == ' ')
+    q->conv.addend = line_word(line, "add");
+    if (q->conv.addend && *line->at == ' ')
         return true;
-    if (q->conv.addend && *r->at++ != '+')
+    if (q->conv.addend && *line->at++ != '+')
         return false;
     q->conv.function = true;
-    if (take_word(r, "relu "))
+    if (line_word(line, "relu "))
         return true;
-    if (!take_word(r, "slope:"))
+    if (!line_word(line, "slope:"))
         return false;
-    q->conv.slope = strtod(r->at, &end);
-    r->at = end;
+    q->conv.slope = strtod(line->at, &end);
+    line->at = end;
     return *end == ' ';
 }
 
 /* Fills a question from the text before the colon. */
-static int take_question(Reader *r, Question *q)
+static int take_question(Line *line, Question *q)
 {
-    q->product = take_word(r, "matmul_f32 ");
+    q->product = line_word(line, "matmul_f32 ");
     if (q->product)
         return 0;
-    if (!take_word(r, "conv_krsc_f32 "))
-        return wrong(r, "memory, conv_krsc_f32 or matmul_f32");
-    if (TAKE(r, shape, &q->conv) < 0)
+    if (!line_word(line, "conv_krsc_f32 "))
+        return line_wrong(line, "memory, conv_krsc_f32 or matmul_f32");
+    if (TAKE(line, shape, &q->conv) < 0)
         return -1;
-    if (!take_factors(r, &q->factors))
-        return wrong(r, "factors=f32, tf32 or fp16");
+    if (!take_factors(line, &q->factors))
+        return line_wrong(line, "factors=f32, tf32 or fp16");
     q->conv.tensor_cores = q->factors == FACTORS_TF32;
-    if (TAKE(r, bias, &q->conv) < 0)
+    if (TAKE(line, bias, &q->conv) < 0)
         return -1;
-    return take_epilogue(r, q) ? 0 : wrong(r, "an epilogue");
+    return take_epilogue(line, q) ? 0 : line_wrong(line, "an epilogue");
 }
 
 /* The question of this text, which may be asked already. */
@@ -153,39 +120,33 @@ static Question *find_question(Questions *questions, Diag *diag, const char *tex
     return &questions->question[questions->nquestion - 1];
 }
 
-static int read_line(Questions *questions, Reader *r)
+static int read_line(Questions *questions, Line *line)
 {
-    char     *colon = strstr(r->at, " : ");
+    char     *colon = strstr(line->at, " : ");
     Use       of = {0, 0, 0, 0};
     Question *q;
 
-    if (take_word(r, "memory "))
-        return TAKE(r, head, questions);
+    if (line_word(line, "memory "))
+        return TAKE(line, head, questions);
     if (!colon)
-        return wrong(r, "a question, a colon and its step");
-    q = find_question(questions, r->diag, arena_strndup(r->diag->arena, r->at, (size_t)(colon - r->at)));
-    if (!q->nuse && take_question(r, q) < 0)
+        return line_wrong(line, "a question, a colon and its step");
+    q = find_question(questions, line->diag, arena_strndup(line->diag->arena, line->at, (size_t)(colon - line->at)));
+    if (!q->nuse && take_question(line, q) < 0)
         return -1;
-    r->at = colon + 3;
-    if (TAKE(r, use, &of) < 0)
+    line->at = colon + 3;
+    if (TAKE(line, use, &of) < 0)
         return -1;
-    ARENA_PUSH(r->diag->arena, q->use, q->nuse, q->cuse, of);
+    ARENA_PUSH(line->diag->arena, q->use, q->nuse, q->cuse, of);
     return 0;
 }
 
 int questions_read(Questions *questions, char *text, Diag *diag)
 {
-    Reader r = {.diag = diag};
+    Line line = {.diag = diag, .where = "", .blanks = " ", .rest = text};
 
     *questions = (Questions){0};
-    for (char *next = text; next;) {
-        r.at = next;
-        r.number++;
-        next = strchr(next, '\n');
-        if (next)
-            *next++ = 0;
-        if (*r.at && *r.at != '#' && read_line(questions, &r) < 0)
+    while (line_next(&line))
+        if (*line.at && *line.at != '#' && read_line(questions, &line) < 0)
             return -1;
-    }
     return 0;
 }

@@ -241,7 +241,7 @@ enum {
     OCC_CUDNN_NUMBER_Y
 }; /* of tensors; results of operations count on */
 
-/* What follows the sum, in this order. */
+/* The operations behind the sum, in this order. */
 typedef enum occ_cudnn_part { OCC_CUDNN_ADDEND, OCC_CUDNN_BIAS, OCC_CUDNN_FUNCTION, OCC_CUDNN_PARTS } occ_cudnn_part;
 
 static inline int occ_cudnn_parts(const occ_cudnn_conv *q, bool whole, occ_cudnn_part part[OCC_CUDNN_PARTS])

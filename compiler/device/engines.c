@@ -3,86 +3,53 @@
 
 #include "device/libraries.h"
 #include "kernels/record.h"
+#include "plan/plan.h"
 #include "program/operand.h"
-#include "support/command.h"
 #include "support/int.h"
+#include "support/line.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------- reading */
 
-/* A line of the file. */
-typedef struct EngineLine {
-    Diag       *diag;
-    const char *path;
-    int         number; /* from 1 */
-    char       *at;     /* the part that is not read yet */
-} EngineLine;
-
-static int wrong(const EngineLine *line, const char *wanted)
+static bool take_number(Line *line, int64_t least, int64_t *value)
 {
-    return diag_error(line->diag, (Loc){0}, "--tuned: %s, line %d: found '%.40s', wanted %s", line->path, line->number,
-                      line->at, wanted);
-}
-
-static bool take_word(EngineLine *line, const char *word)
-{
-    size_t length = strlen(word);
-
-    line->at += strspn(line->at, " ");
-    if (strncmp(line->at, word, length))
-        return false;
-    line->at += length;
-    return true;
-}
-
-static bool take_number(EngineLine *line, int64_t *value)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoll(line->at, &end, 10);
-    if (end == line->at || errno)
-        return false;
-    line->at = end;
-    return true;
+    return line_number(line, least, INT64_MAX, value);
 }
 
 /* "-", or "type:value,type:value". */
-static bool take_knobs(EngineLine *line, LibraryEngine *engine)
+static bool take_knobs(Line *line, LibraryEngine *engine)
 {
-    if (take_word(line, "-"))
+    if (line_word(line, "-"))
         return true;
     do {
-        if (engine->nknob == MOST_KNOBS || !take_number(line, &engine->knob[engine->nknob][0]) || *line->at++ != ':' ||
-            !take_number(line, &engine->knob[engine->nknob][1]))
+        if (engine->nknob == MOST_KNOBS || !take_number(line, INT64_MIN, &engine->knob[engine->nknob][0]) ||
+            *line->at++ != ':' || !take_number(line, INT64_MIN, &engine->knob[engine->nknob][1]))
             return false;
         engine->nknob++;
-    } while (take_word(line, ","));
+    } while (line_word(line, ","));
     return true;
 }
 
 /* Reads what stands behind the colon. Returns 1 for an engine that computes the whole step, 0 for anything else that
  * such a file holds. */
-static int take_engine(EngineLine *line, LibraryEngine *engine)
+static int take_engine(Line *line, LibraryEngine *engine)
 {
-    if (take_word(line, "own"))
+    if (line_word(line, "own"))
         return 0;
-    if (!take_word(line, "cudnn engine=") || !take_number(line, &engine->index) || engine->index < 0)
-        return wrong(line, "own, or cudnn engine=NUMBER");
-    if (!take_word(line, "knobs=") || !take_knobs(line, engine))
-        return wrong(line, "knobs=TYPE:VALUE,... or knobs=-");
-    if (!take_word(line, "workspace=") || !take_number(line, &engine->workspace) || engine->workspace < 0)
-        return wrong(line, "workspace=BYTES");
-    if (!take_word(line, "notes="))
-        return wrong(line, "notes=");
+    if (!line_word(line, "cudnn engine=") || !take_number(line, 0, &engine->index))
+        return line_wrong(line, "own, or cudnn engine=NUMBER");
+    if (!line_word(line, "knobs=") || !take_knobs(line, engine))
+        return line_wrong(line, "knobs=TYPE:VALUE,... or knobs=-");
+    if (!line_word(line, "workspace=") || !take_number(line, 0, &engine->workspace))
+        return line_wrong(line, "workspace=BYTES");
+    if (!line_word(line, "notes="))
+        return line_wrong(line, "notes=");
     line->at += strcspn(line->at, " ");
-    if (take_word(line, "epilogue=library"))
+    if (line_word(line, "epilogue=library"))
         return 1;
-    return take_word(line, "epilogue=own") ? 0 : wrong(line, "epilogue=library or epilogue=own");
+    return line_word(line, "epilogue=own") ? 0 : line_wrong(line, "epilogue=library or epilogue=own");
 }
 
 static const LibraryEngine *find_engine(const Engines *engines, const char *question)
@@ -93,25 +60,23 @@ static const LibraryEngine *find_engine(const Engines *engines, const char *ques
     return NULL;
 }
 
-static int read_line(Engines *engines, EngineLine *line)
+static int read_line(Engines *engines, Line *line)
 {
     LibraryEngine engine = {.index = -1};
     char         *colon = strstr(line->at, " : ");
     int           taken;
 
     if (!colon)
-        return wrong(line, "a question of --dump=libraries, a colon and an engine");
+        return line_wrong(line, "a question of --dump=libraries, a colon and an engine");
     engine.question = arena_strndup(line->diag->arena, line->at, (size_t)(colon - line->at));
     line->at = colon + strlen(" : ");
     taken = take_engine(line, &engine);
     if (taken < 0)
         return -1;
     if (line->at[strspn(line->at, " \r")])
-        return wrong(line, "nothing more");
+        return line_wrong(line, "nothing more");
     if (find_engine(engines, engine.question))
-        return diag_error(line->diag, (Loc){0},
-                          "--tuned: %s, line %d: found this question before, wanted one line for each", line->path,
-                          line->number);
+        return line_message(line, "found this question before, wanted one line for each");
     if (taken)
         ARENA_PUSH(line->diag->arena, engines->engine, engines->count, engines->capacity, engine);
     return 0;
@@ -119,29 +84,20 @@ static int read_line(Engines *engines, EngineLine *line)
 
 int engines_read(Engines *engines, const char *path, Diag *diag)
 {
-    size_t     bytes = 0;
-    char      *text = file_read_whole(diag->arena, path, &bytes);
-    EngineLine line = {.diag = diag, .path = path};
+    Line line;
 
     *engines = (Engines){0};
-    if (!text)
-        return diag_usage(diag, "--tuned: cannot read '%s': %s", path, strerror(errno));
-    for (char *next = text; next;) {
-        line.at = next;
-        line.number++;
-        next = strchr(next, '\n');
-        if (next)
-            *next++ = 0;
-        line.at[strcspn(line.at, "#")] = 0;
-        if (line.at[strspn(line.at, " \t\r")] && read_line(engines, &line) < 0)
+    if (line_open(&line, "--tuned", path, " ", diag) < 0)
+        return -1;
+    while (line_next_used(&line))
+        if (read_line(engines, &line) < 0)
             return -1;
-    }
     return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-enum { ENGINE_ALIGN = 16, WORKSPACE_ALIGN = 256 }; /* bytes */
+enum { ENGINE_ALIGN = 16 }; /* bytes */
 
 /* Whether an engine can read or write an operand where it lies. */
 static bool is_suitable(const Program *p, const Operand *x, bool io_device)

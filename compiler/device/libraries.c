@@ -2,65 +2,12 @@
 #include "device/libraries.h"
 
 #include "kernels/record.h"
+#include "plan/plan.h"
 #include "program/operand.h"
 #include "support/int.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* ----------------------------------------------------------------------------------------------------------- memory */
-
-enum { WORKSPACE_ALIGN = 256 }; /* bytes, as cudaMalloc aligns */
-
-/* What a step leaves of the device's memory. */
-typedef struct Room {
-    int64_t live; /* bytes in use; those that several buffers share count once */
-    int64_t hole; /* bytes of the largest gap between buffers, where a workspace fits without any other being moved */
-} Room;
-
-/* Bytes of a buffer that are in use in some step. */
-typedef struct Used {
-    int64_t lo, hi;
-} Used;
-
-static int compare_used(const void *a, const void *b)
-{
-    const Used *x = a, *y = b;
-
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
-
-/* Adds the bytes of a buffer that are in use in a step. Returns the new number of elements of `used`. */
-static int add_used(const Buffer *b, int64_t offset, int step, Used *used, int count)
-{
-    for (int i = 0; i < b->nspan; i++)
-        if (b->span[i].begin <= step && step < b->span[i].end)
-            used[count++] = b->copies > 1 ? (Used){offset, offset + buffer_bytes(b)}
-                                          : (Used){offset + b->span[i].lo, offset + b->span[i].hi};
-    return count;
-}
-
-static Room room_of(const Program *p, const Plan *plan, int step, Used *used)
-{
-    const PlanShare *share = &plan->share[MEMORY_DEVICE];
-    Room             room = {0, 0};
-    int64_t          top = 0;
-    int              count = 0;
-
-    for (int b = 0; b < p->nbuffer; b++)
-        if (plan->offset[b] >= 0 && plan->region[b] == MEMORY_DEVICE)
-            count = add_used(&p->buffer[b], plan->offset[b] - share->base, step, used, count);
-    if (count)
-        qsort(used, (size_t)count, sizeof *used, compare_used);
-    for (int i = 0; i < count; i++) {
-        room.hole = int_max(room.hole, used[i].lo - int_round_up(top, WORKSPACE_ALIGN));
-        room.live += int_max(used[i].hi - int_max(used[i].lo, top), 0);
-        top = int_max(top, used[i].hi);
-    }
-    room.hole = int_max(room.hole, share->peak - int_round_up(top, WORKSPACE_ALIGN));
-    return room;
-}
 
 /* --------------------------------------------------------------------------------------------------------- epilogue */
 
@@ -218,7 +165,7 @@ static bool put_product(Text *text, const Step *step, const char *factors)
     return true;
 }
 
-/* What a library is asked about the step; false: nothing. */
+/* Appends the question about a step, without the line's end; false: no library could compute it. */
 static bool put_question(Text *text, const Step *step, const char *factors)
 {
     if (!step_on_device(step))
@@ -257,21 +204,12 @@ static int64_t constants_of(const Program *p)
 
 void libraries_print(Text *text, const Program *p, const Plan *plan, const char *factors)
 {
-    int64_t spans = 0;
-    Used   *used;
+    const Room *room = program_rooms(p, plan, MEMORY_DEVICE);
 
-    for (int b = 0; b < p->nbuffer; b++)
-        spans += p->buffer[b].nspan;
-    used = arena_array(p->arena, Used, spans + 1);
     text_printf(text, "memory peak=%" PRId64 " constants=%" PRId64 "\n", plan->share[MEMORY_DEVICE].peak,
                 constants_of(p));
-    for (int i = 0; i < p->nstep; i++) {
-        Room room;
-
-        if (!put_question(text, &p->step[i], factors))
-            continue;
-        room = room_of(p, plan, i, used);
-        text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 "\n", i, room.live, room.hole,
-                    shared_bytes(p, plan, &p->step[i]));
-    }
+    for (int i = 0; i < p->nstep; i++)
+        if (put_question(text, &p->step[i], factors))
+            text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 "\n", i, room[i].live,
+                        room[i].hole, shared_bytes(p, plan, &p->step[i]));
 }

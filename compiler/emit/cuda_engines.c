@@ -10,15 +10,6 @@
 
 enum { DESCRIPTORS = 96 }; /* for each engine, as runtime/cudnn_steps.h says */
 
-static void put_named(Emit *emit, Text *text, const char *line)
-{
-    for (; *line; line++)
-        if (*line == '@')
-            text_put(text, emit->name);
-        else
-            text_write(text, line, 1);
-}
-
 /* Steps that an engine may compute, before step `end`. */
 static int engine_steps(const Program *p, int end)
 {
@@ -185,7 +176,7 @@ void emit_engines(Emit *emit, Text *text)
     text_put(text, template_text("cudnn_steps.h"));
     text_put(text, "\n");
     put_table(emit, text);
-    put_named(emit, text, open_engines);
+    text_put_named(text, open_engines, emit->name);
     for (int s = 0; s < emit->program->nstep; s++)
         if (emit->program->step[s].engine)
             put_given(emit, text, s);
@@ -203,7 +194,8 @@ void emit_engines_reset(Emit *emit, Text *text)
 void emit_engines_open(Emit *emit, Text *text)
 {
     if (emit_has_engines(emit))
-        put_named(emit, text, "#if defined(OCC_CUDNN)\n    if (!status)\n        @_engines(memory);\n#endif\n");
+        text_put_named(text, "#if defined(OCC_CUDNN)\n    if (!status)\n        @_engines(memory);\n#endif\n",
+                       emit->name);
 }
 
 void emit_engines_close(Emit *emit, Text *text)

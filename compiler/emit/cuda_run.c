@@ -12,15 +12,6 @@
 
 #include <string.h>
 
-static void put_line(Emit *emit, Text *text, const char *line)
-{
-    for (; *line; line++)
-        if (*line == '@')
-            text_put(text, emit->name);
-        else
-            text_write(text, line, 1);
-}
-
 static bool has_graph(const Emit *emit)
 {
     return emit->program->graph.begin < emit->program->graph.end;
@@ -61,10 +52,11 @@ static void put_status_fetch(Emit *emit, Text *text)
 /* Waits for the stream; where kernels may fail, the code of the first that did comes with it. */
 static void put_join(Emit *emit, Text *text)
 {
-    put_line(emit, text,
-             "/* Waits until the device has done what it was given. */\n"
-             "static int @_join(const @_memory *memory)\n{\n"
-             "    cudaStream_t stream = (cudaStream_t)memory->stream;\n\n");
+    text_put_named(text,
+                   "/* Waits until the device has done what it was given. */\n"
+                   "static int @_join(const @_memory *memory)\n{\n"
+                   "    cudaStream_t stream = (cudaStream_t)memory->stream;\n\n",
+                   emit->name);
     if (!has_graph(emit))
         put_status_fetch(emit, text);
     text_put(text, "    if (cudaStreamSynchronize(stream))\n        return OCC_ECUDA;\n");
@@ -110,9 +102,10 @@ static void put_give(Emit *emit, Text *text)
 {
     Text lines = lines_of(emit, emit->program->graph);
 
-    put_line(emit, text,
-             "/* All that the device does in a run: put into its stream, of which open makes a graph. */\n"
-             "static int @_give(const @_memory *memory)\n{\n");
+    text_put_named(text,
+                   "/* All that the device does in a run: put into its stream, of which open makes a graph. */\n"
+                   "static int @_give(const @_memory *memory)\n{\n",
+                   emit->name);
     put_variables(emit, text, &lines, false);
     put_status_reset(emit, text);
     text_append(text, &lines);
@@ -125,18 +118,21 @@ static void put_begin(Emit *emit, Text *text)
     Range range = program_device_range(emit->program);
     Text  lines = lines_of(emit, (Range){0, has_graph(emit) ? range.begin : range.end});
 
-    put_line(emit, text,
-             "/* The steps until the device has been given all its work. */\n"
-             "static int @_begin(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n");
+    text_put_named(text,
+                   "/* The steps until the device has been given all its work. */\n"
+                   "static int @_begin(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n",
+                   emit->name);
     put_variables(emit, text, &lines, true);
     if (!has_graph(emit))
         put_status_reset(emit, text);
     text_append(text, &lines);
     if (has_graph(emit))
-        put_line(emit, text,
-                 "    if (memory->context->graph)\n"
-                 "        return cudaGraphLaunch((cudaGraphExec_t)memory->context->graph, stream) ? OCC_ECUDA : 0;\n"
-                 "    return @_give(memory);\n}\n\n");
+        text_put_named(
+            text,
+            "    if (memory->context->graph)\n"
+            "        return cudaGraphLaunch((cudaGraphExec_t)memory->context->graph, stream) ? OCC_ECUDA : 0;\n"
+            "    return @_give(memory);\n}\n\n",
+            emit->name);
     else
         text_put(text, "    return 0;\n}\n\n");
 }
@@ -155,11 +151,12 @@ static void put_end(Emit *emit, Text *text)
     Text lines = lines_of(emit, (Range){program_device_range(emit->program).end, emit->program->nstep});
 
     put_out_extents(emit, &lines);
-    put_line(emit, text,
-             "/* Waits for the device; then the steps behind all of its own. */\n"
-             "static int @_end(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n");
+    text_put_named(text,
+                   "/* Waits for the device; then the steps behind all of its own. */\n"
+                   "static int @_end(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n",
+                   emit->name);
     put_variables(emit, text, &lines, true);
-    put_line(emit, text, "    OCC_JOIN(@_join(memory));\n");
+    text_put_named(text, "    OCC_JOIN(@_join(memory));\n", emit->name);
     text_append(text, &lines);
     text_put(text, "    return 0;\n}\n\n");
 }
@@ -236,16 +233,17 @@ static void put_prepare(Emit *emit, Text *text)
     Text uploads = uploads_of(emit);
     bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
 
-    put_line(emit, text,
-             "\n/* Checks the memory and what the device can run, and copies the constants. */\n"
-             "static int @_prepare(const @_memory *memory)\n{\n    int count = 0;\n");
+    text_put_named(text,
+                   "\n/* Checks the memory and what the device can run, and copies the constants. */\n"
+                   "static int @_prepare(const @_memory *memory)\n{\n    int count = 0;\n",
+                   emit->name);
     if (uploads.size)
         text_printf(text, "    unsigned char *device;\n%s", file ? "    const unsigned char *weights;\n" : "");
     text_put(text, "\n    (void)memory;\n");
     put_memory_checks(emit, text);
     text_put(text, "    if (cudaGetDeviceCount(&count) || count < 1)\n        return OCC_EDEVICE;\n");
     if (emit->nlauncher)
-        put_line(emit, text, "    if (@_load())\n        return OCC_EDEVICE;\n");
+        text_put_named(text, "    if (@_load())\n        return OCC_EDEVICE;\n", emit->name);
     if (uploads.size) {
         text_printf(text, "    device = (unsigned char *)memory->device;\n%s",
                     file ? "    weights = (const unsigned char *)memory->weights;\n" : "");
@@ -290,15 +288,15 @@ static void put_open(Emit *emit, Text *text)
 {
     put_prepare(emit, text);
     if (has_graph(emit))
-        put_line(emit, text, capture);
-    put_line(emit, text, open_function);
+        text_put_named(text, capture, emit->name);
+    text_put_named(text, open_function, emit->name);
     emit_engines_reset(emit, text);
-    put_line(emit, text, "    status = @_prepare(memory);\n");
+    text_put_named(text, "    status = @_prepare(memory);\n", emit->name);
     emit_engines_open(emit, text);
     if (has_graph(emit))
-        put_line(emit, text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n");
+        text_put_named(text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n", emit->name);
     text_put(text, "    (void)cudaGetLastError(); /* the next call does not find it again */\n    return status;\n}\n");
-    put_line(emit, text, close_function);
+    text_put_named(text, close_function, emit->name);
     emit_engines_close(emit, text);
     text_put(text, "}\n");
 }
@@ -314,7 +312,7 @@ void cuda_run(Emit *emit)
     c_check_function(emit, &text);
     put_join(emit, &text);
     text_append(&text, &steps);
-    put_line(emit, &text, entries);
+    text_put_named(&text, entries, emit->name);
     put_open(emit, &text);
     emit->run = text;
 }
@@ -323,31 +321,35 @@ void cuda_run(Emit *emit)
 
 void emit_cuda_type(Emit *emit, Text *text)
 {
-    put_line(emit, text,
-             "/* The state of a memory between calls; filled by open, and nobody else's to touch. */\n"
-             "typedef struct {\n"
-             "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n"
-             "    const void *in;        /* of the run that has been started; NULL: none has */\n"
-             "    void       *out;\n");
+    text_put_named(
+        text,
+        "/* The state of a memory between calls; filled by open, and nobody else's to touch. */\n"
+        "typedef struct {\n"
+        "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n"
+        "    const void *in;        /* of the run that has been started; NULL: none has */\n"
+        "    void       *out;\n",
+        emit->name);
     emit_engine_members(emit, text);
-    put_line(emit, text, "} @_context;\n\n");
+    text_put_named(text, "} @_context;\n\n", emit->name);
 }
 
 void emit_cuda_header(Emit *emit, Text *text)
 {
-    put_line(emit, text,
-             "/* Copy the constants to the device. Once, before the first run; the memory must stay as it is until "
-             "close, which may\n * be called after an open that failed, too. Returns 0 or a code above. */\n"
-             "int @_open(const @_memory *memory);\n\n"
-             "/* Run the model once; outputs are there when it returns. Allocates nothing and writes no globals: "
-             "calls with distinct\n"
-             " * memory, each with a context and a stream of its own, may run in parallel. */\n"
-             "int @_run(const @_memory *memory, const @_inputs *in, @_outputs *out);\n\n"
-             "/* The same in two halves: start gives the device its work and returns; the inputs and both structs must "
-             "stay as they\n * are until finish, which waits and writes the outputs. One run of a memory at a time; a "
-             "start that fails needs no\n * finish. */\n"
-             "int @_start(const @_memory *memory, const @_inputs *in, @_outputs *out);\n"
-             "int @_finish(const @_memory *memory);\n\n"
-             "/* Wait for the device. Afterwards the memory is the caller's again. */\n"
-             "void @_close(const @_memory *memory);\n\n");
+    text_put_named(
+        text,
+        "/* Copy the constants to the device. Once, before the first run; the memory must stay as it is until "
+        "close, which may\n * be called after an open that failed, too. Returns 0 or a code above. */\n"
+        "int @_open(const @_memory *memory);\n\n"
+        "/* Run the model once; outputs are there when it returns. Allocates nothing and writes no globals: "
+        "calls with distinct\n"
+        " * memory, each with a context and a stream of its own, may run in parallel. */\n"
+        "int @_run(const @_memory *memory, const @_inputs *in, @_outputs *out);\n\n"
+        "/* The same in two halves: start gives the device its work and returns; the inputs and both structs must "
+        "stay as they\n * are until finish, which waits and writes the outputs. One run of a memory at a time; a "
+        "start that fails needs no\n * finish. */\n"
+        "int @_start(const @_memory *memory, const @_inputs *in, @_outputs *out);\n"
+        "int @_finish(const @_memory *memory);\n\n"
+        "/* Wait for the device. Afterwards the memory is the caller's again. */\n"
+        "void @_close(const @_memory *memory);\n\n",
+        emit->name);
 }

@@ -262,15 +262,6 @@ static const char *launcher_text(const LaunchText *l, const char *unit)
     return text.data;
 }
 
-static void put_named(Text *text, const char *from, const char *name)
-{
-    for (; *from; from++)
-        if (*from == '@')
-            text_put(text, name);
-        else
-            text_write(text, from, 1);
-}
-
 const char *emit_launcher(Emit *emit, const Step *step, Text *extra)
 {
     LaunchText   l = {.emit = emit,
@@ -299,7 +290,7 @@ const char *emit_launcher(Emit *emit, const Step *step, Text *extra)
             return emit->launcher[i].name;
         }
     made.name = arena_printf(emit->arena, "%s_launch_%s_%d", emit->name, step->kernel->name, emit->nlauncher + 1);
-    put_named(&emit->code.functions, made.body, made.name);
+    text_put_named(&emit->code.functions, made.body, made.name);
     ARENA_PUSH(emit->arena, emit->launcher, emit->nlauncher, emit->claunch, made);
     emit_on_device(emit, false);
     return made.name;
@@ -313,7 +304,7 @@ void emit_prototypes(Emit *emit, Text *text)
 
         if (!end)
             continue;
-        put_named(text, arena_strndup(emit->arena, head, (size_t)(end - head)), emit->launcher[i].name);
+        text_put_named(text, arena_strndup(emit->arena, head, (size_t)(end - head)), emit->launcher[i].name);
         text_put(text, ";\n");
     }
     if (emit->nlauncher)

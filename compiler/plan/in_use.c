@@ -1,5 +1,6 @@
-/* in_use.c - which bytes of the arena each step needs, by the plan's offsets. */
+/* in_use.c - which bytes of the arena, or of one memory, each step needs, by the plan's offsets. */
 #include "plan/plan.h"
+#include "support/int.h"
 
 #include <stdlib.h>
 
@@ -15,18 +16,22 @@ static int compare_stretches(const void *a, const void *b)
     return x->lo < y->lo ? -1 : x->lo > y->lo;
 }
 
-/* The stretches of all spans, by rising address. */
-static Stretch *stretches(const Program *p, const Plan *plan, int *count)
+/* The stretches of all spans, by rising address; of one memory, from its first byte, or of the whole arena (< 0). */
+static Stretch *stretches(const Program *p, const Plan *plan, int memory, int *count)
 {
+    int64_t  base = memory < 0 ? 0 : plan->share[memory].base;
     Stretch *all = NULL;
     int      capacity = 0;
 
     *count = 0;
-    for (int i = 0; i < p->nbuffer; i++)
-        for (int k = 0; k < p->buffer[i].nspan && plan->offset[i] >= 0; k++) {
-            const Buffer *b = &p->buffer[i];
-            int64_t       at = plan->offset[i];
-            Stretch       s = {at + b->span[k].lo, at + b->span[k].hi, b->span[k].begin, b->span[k].end};
+    for (int i = 0; i < p->nbuffer; i++) {
+        const Buffer *b = &p->buffer[i];
+        int64_t       at = plan->offset[i] - base;
+
+        if (plan->offset[i] < 0 || (memory >= 0 && plan->region[i] != memory))
+            continue;
+        for (int k = 0; k < b->nspan; k++) {
+            Stretch s = {at + b->span[k].lo, at + b->span[k].hi, b->span[k].begin, b->span[k].end};
 
             if (b->copies > 1) {
                 s.lo = at;
@@ -34,28 +39,47 @@ static Stretch *stretches(const Program *p, const Plan *plan, int *count)
             }
             ARENA_PUSH(p->arena, all, *count, capacity, s);
         }
+    }
     if (*count)
         qsort(all, (size_t)*count, sizeof *all, compare_stretches);
     return all;
+}
+
+/* The room of a step in a memory of `size` bytes. */
+static Room room_of(const Stretch *all, int count, int step, int64_t size)
+{
+    Room    room = {0, 0};
+    int64_t top = 0;
+
+    for (int i = 0; i < count; i++) {
+        if (step < all[i].begin || step >= all[i].end || all[i].hi <= top)
+            continue;
+        room.hole = int_max(room.hole, all[i].lo - int_round_up(top, WORKSPACE_ALIGN));
+        room.live += all[i].hi - int_max(all[i].lo, top);
+        top = all[i].hi;
+    }
+    room.hole = int_max(room.hole, size - int_round_up(top, WORKSPACE_ALIGN));
+    return room;
 }
 
 int64_t *program_in_use(const Program *p, const Plan *plan)
 {
     int64_t *in_use = arena_array(p->arena, int64_t, p->nstep + 1);
     int      count;
-    Stretch *all = stretches(p, plan, &count);
+    Stretch *all = stretches(p, plan, -1, &count);
 
-    for (int step = 0; step < p->nstep; step++) {
-        int64_t top = 0;
-
-        for (int i = 0; i < count; i++) {
-            int64_t from = all[i].lo > top ? all[i].lo : top;
-
-            if (step < all[i].begin || step >= all[i].end || all[i].hi <= from)
-                continue;
-            in_use[step] += all[i].hi - from;
-            top = all[i].hi;
-        }
-    }
+    for (int step = 0; step < p->nstep; step++)
+        in_use[step] = room_of(all, count, step, 0).live;
     return in_use;
+}
+
+Room *program_rooms(const Program *p, const Plan *plan, int memory)
+{
+    Room    *room = arena_array(p->arena, Room, p->nstep + 1);
+    int      count;
+    Stretch *all = stretches(p, plan, memory, &count);
+
+    for (int step = 0; step < p->nstep; step++)
+        room[step] = room_of(all, count, step, plan->share[memory].peak);
+    return room;
 }

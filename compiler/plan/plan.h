@@ -36,6 +36,18 @@ int64_t *program_live_bytes(const Program *program, int io_arena);
  * program's arena (in_use.c). Needs spans. */
 int64_t *program_in_use(const Program *program, const Plan *plan);
 
+/* The alignment of a library's workspace, in bytes: that of cudaMalloc. */
+enum { WORKSPACE_ALIGN = 256 };
+
+/* The bytes of one memory during a step. */
+typedef struct Room {
+    int64_t live; /* bytes in use; those that several buffers share count once */
+    int64_t hole; /* bytes of the largest gap between buffers, where a workspace fits without any other being moved */
+} Room;
+
+/* The room of each step in a memory: [nstep], in the program's arena (in_use.c). Needs spans. */
+Room *program_rooms(const Program *program, const Plan *plan, int memory);
+
 /* Bytes that one run reads and writes in each buffer, by Buffer.id (traffic.c). A loop counts as often as it is known
  * to run, else once; each of two branches counts half. */
 void program_traffic(const Program *program, int64_t *traffic);

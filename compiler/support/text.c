@@ -52,6 +52,15 @@ void text_put(Text *text, const char *string)
     text_write(text, string, strlen(string));
 }
 
+void text_put_named(Text *text, const char *string, const char *name)
+{
+    for (; *string; string++)
+        if (*string == '@')
+            text_put(text, name);
+        else
+            text_write(text, string, 1);
+}
+
 void text_printf(Text *text, const char *format, ...)
 {
     va_list arguments;

@@ -16,6 +16,7 @@ Text text_new(Arena *arena);
 void text_put(Text *text, const char *string);
 void text_write(Text *text, const char *bytes, size_t count);
 void text_append(Text *text, const Text *from);
+void text_put_named(Text *text, const char *string, const char *name); /* each '@' becomes `name` */
 void text_printf(Text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* `name` as a C identifier: other characters become '_', a leading digit or a C or C++ keyword gets a '_' in front. */

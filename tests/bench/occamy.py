@@ -130,11 +130,22 @@ def planned(args, path):
             "host_steps": sum(s["kind"] == "kernel" and "form" not in s for s in report["steps"])}
 
 
-def traced(args, name, batch):
-    done = subprocess.run([args.torch, "-W", "ignore", "tests/bench/eager_trace.py", "models", name, str(batch)], capture_output=True, text=True)
+def torch_version(python):
+    """The version of PyTorch that a Python has; "" where it lacks that or torchvision."""
+    done = subprocess.run([python, "-c", "import torch, torchvision; print(torch.__version__)"], capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def run_script(python, script, name, batch):
+    """What a script of this folder prints of a network, which needs a Python with PyTorch."""
+    done = subprocess.run([python, "-W", "ignore", f"tests/bench/{script}", "models", name, str(batch)], capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{name}: {done.stderr}")
-    trace = json.loads(done.stdout)
+        sys.exit(f"{script} {name} {batch}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def traced(args, name, batch):
+    trace = run_script(args.torch, "eager_trace.py", name, batch)
     live, eager = caching_allocator.live_peak(trace)
     allocator = caching_allocator.replay(trace)
     return {"weights": sum(trace["weights"]), "eager": eager, "live": live, "allocated": allocator.most_allocated, "reserved": allocator.reserved,
@@ -159,8 +170,7 @@ def page(args, found):
         ratios[batch].append((whole / theirs["allocated"], whole / theirs["reserved"], ours["ours"] / theirs["live"]))
         totals.append([name, str(batch), *(f"{x / MIB:.1f}" for x in (theirs["weights"], theirs["allocated"], theirs["reserved"], whole, *ours["staged"])),
                        *(f"{x:.2f}" for x in ratios[batch][-1][:2]), str(theirs["requests"]), str(theirs["segments"]), "1"])
-    version = subprocess.run([args.torch, "-c", "import torch; print(torch.__version__)"], capture_output=True, text=True).stdout.strip()
-    text = HEAD.format(torch=version, most=BATCHES[-1])
+    text = HEAD.format(torch=torch_version(args.torch), most=BATCHES[-1])
     text += table(["network", "batch", "eager", "live", "tensors", *memory.FOUR, "ours", "bound", "placement"], activations) + TOTAL
     text += table(["network", "batch", "weights", "allocated", "reserved", "ours", "staged", "pinned", "ours / allocated", "ours / reserved", "requests", "segments",
                    "blocks of ours"], totals)
@@ -183,7 +193,7 @@ def main():
     parser.add_argument("names", nargs="*", default=SIX)
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
-    if subprocess.run([args.torch, "-c", "import torch, torchvision"], capture_output=True).returncode:
+    if not torch_version(args.torch):
         print(f"SKIPPED: {args.torch} has no torch and torchvision; {args.write} stays as it is")
         return
     found = {}

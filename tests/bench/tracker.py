@@ -3,9 +3,6 @@
 The tracker runs under a newer PyTorch than the traces; both run the same networks on tensors without data. What is absent is skipped, loudly."""
 
 import argparse
-import json
-import subprocess
-import sys
 
 import caching_allocator
 import memory
@@ -19,13 +16,6 @@ device: weights, inputs and storages in use, each rounded to 512 bytes. *live*: 
 """
 
 
-def run_json(python, script, name, batch):
-    done = subprocess.run([python, "-W", "ignore", f"tests/bench/{script}", "models", name, str(batch)], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{script} {name} {batch}: {done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
-
-
 def rounded_peak(trace):
     """Weights, and inputs and storages at their most, each rounded to 512 bytes."""
     def rounded(sizes):
@@ -35,28 +25,23 @@ def rounded_peak(trace):
     return sum(rounded(trace["weights"])) + caching_allocator.live_peak({"inputs": rounded(trace["inputs"]), "events": events})[0]
 
 
-def version(python):
-    done = subprocess.run([python, "-c", "import torch, torchvision; print(torch.__version__)"], capture_output=True, text=True)
-    return done.stdout.strip()
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--torch", required=True, help="a Python with PyTorch 1.13 and torchvision")
     parser.add_argument("--tracker", required=True, help="a Python with PyTorch 2.5 or newer and torchvision")
     parser.add_argument("--write", required=True)
     args = parser.parse_args()
-    versions = {"trace": version(args.torch), "tracker": version(args.tracker)}
+    versions = {"trace": occamy.torch_version(args.torch), "tracker": occamy.torch_version(args.tracker)}
     if not all(versions.values()):
         print(f"SKIPPED: {args.torch} or {args.tracker} has no torch and torchvision; {args.write} stays as it is")
         return
     rows, widest = [], 0.0
     for name in occamy.SIX:
         for batch in occamy.BATCHES:
-            trace = run_json(args.torch, "eager_trace.py", name, batch)
+            trace = occamy.run_script(args.torch, "eager_trace.py", name, batch)
             live = rounded_peak(trace)
             allocated = caching_allocator.replay(trace).most_allocated
-            tracker = run_json(args.tracker, "mem_tracker.py", name, batch)["bytes"]
+            tracker = occamy.run_script(args.tracker, "mem_tracker.py", name, batch)["bytes"]
             widest = max(widest, abs(live / tracker - 1.0))
             rows.append([name, str(batch), *map(memory.number, (tracker, live, allocated)), f"{live / tracker:.4f}", f"{allocated / tracker:.4f}"])
             print(*rows[-1], flush=True)

@@ -9,8 +9,8 @@ import sys
 import tempfile
 
 import numpy
-import onnx
-from onnx import numpy_helper, parser
+
+import nets
 
 HERE = pathlib.Path(__file__).parent
 ALIGN = 256      # bytes, of a workspace
@@ -31,14 +31,6 @@ net (float[2,4,10,8] x, float[2,3,5,6] a, float[2,3,6,7] b, float[2,4,L] open)
     opened = Conv <kernel_shape=[1]> (open, w5)
 }"""
 WEIGHTS = {"w1": (8, 4, 3, 3), "w2": (8, 8, 3, 1), "w3": (8, 4, 1, 1), "w4": (8, 8, 1, 1), "w5": (6, 4, 1), "w6": (8, 4, 1, 1), "b1": (8,)}
-
-
-def build(path):
-    model = parser.parse_model(MODEL)
-    random = numpy.random.default_rng(1)
-    for name, shape in WEIGHTS.items():
-        model.graph.initializer.append(numpy_helper.from_array(random.standard_normal(shape).astype(numpy.float32), name))
-    onnx.save(model, path)
 
 
 def room(report, step):
@@ -81,7 +73,7 @@ def main():
     args = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         model, report = f"{folder}/net.onnx", f"{folder}/net.json"
-        build(model)
+        nets.save(model, MODEL, WEIGHTS)
         command = [args.occamyc, model, "--target=cuda", "--dim", "L=1..9"]
         done = subprocess.run([*command, "--dump=libraries"], capture_output=True, text=True, check=True)
         subprocess.run([*command, "--quiet", f"--report={report}"], check=True)

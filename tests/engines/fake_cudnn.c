@@ -258,7 +258,7 @@ static void log_graph(const Fake *graph)
 
 /* ----------------------------------------------------------------------------------------------------- finalisation */
 
-/* What a descriptor must have, behind its type; -1 ends the list. */
+/* A row for each type of descriptor: the type, the attributes without which it cannot be finalised, and -1. */
 static const int required[][9] = {
     {CUDNN_BACKEND_TENSOR_DESCRIPTOR, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_ATTR_TENSOR_DATA_TYPE,
      CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT,
@@ -467,7 +467,7 @@ static FakeTensor tensor_of(const Fake *t)
     return tensor;
 }
 
-/* Where a tensor lies; NULL where none was given or it is not aligned. */
+/* The address of a tensor; NULL where none was given or it is not aligned. */
 static void *place_of(const Fake *given, const Fake *t)
 {
     const Attribute *numbers = given->attribute[CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS];

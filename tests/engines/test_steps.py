@@ -12,8 +12,8 @@ import tempfile
 import unittest
 
 import numpy
-import onnx
-from onnx import numpy_helper, parser
+
+import nets
 
 ROOT = pathlib.Path(__file__).parent.parent.parent
 DEVICE = ROOT / "engines" / "devices" / "orin.json"
@@ -50,10 +50,7 @@ class Steps(unittest.TestCase):
     def setUpClass(cls):
         cls.room = tempfile.TemporaryDirectory()
         cls.folder = pathlib.Path(cls.room.name)
-        model, random = parser.parse_model(MODEL), numpy.random.default_rng(1)
-        for name, shape in WEIGHTS.items():
-            model.graph.initializer.append(numpy_helper.from_array((0.1 * random.standard_normal(shape)).astype(numpy.float32), name))
-        onnx.save(model, cls.folder / "net.onnx")
+        random = nets.save(cls.folder / "net.onnx", MODEL, WEIGHTS, 0.1)
         random.standard_normal((2, 4, 10, 8)).astype(numpy.float32).tofile(cls.folder / "x.bin")
         cls.programs = {}
         cls.own = cls.answer("plain", workspace=None)[0]

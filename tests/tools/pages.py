@@ -13,37 +13,40 @@ NETWORKS_TEXT = (
     "| network | outputs | sets | largest error |\n|---|---:|---:|---:|\n")
 
 
+def read(path):
+    """The page; "" where there is none yet."""
+    if not os.path.exists(path):
+        return ""
+    with open(path) as file:
+        return file.read()
+
+
+def find(text, title):
+    """The match of the section of this title, whose first group is what stands below the title; None where there is none."""
+    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+
+
 def section(path, title):
     """The text of the section of this title; None where there is none."""
-    if not os.path.exists(path):
-        return None
-    with open(path) as file:
-        found = re.search(rf"^## {re.escape(title)}\n\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S)
-    return found[1].rstrip("\n") + "\n" if found else None
+    found = find(read(path), title)
+    return found[1].strip("\n") + "\n" if found else None
 
 
 def write_section(path, title, text):
     """Replace the section of this title, or append it; what stands before the first section stays."""
-    old = ""
-    if os.path.exists(path):
-        with open(path) as file:
-            old = file.read()
-    section = f"## {title}\n\n{text}"
-    found = re.search(rf"^## {re.escape(title)}\n.*?(?=^## |\Z)", old, re.M | re.S)
+    old, made = read(path), f"## {title}\n\n{text}"
+    found = find(old, title)
     if found:
-        new = old[:found.start()] + section + ("\n" if found.end() < len(old) else "") + old[found.end():]
+        new = old[:found.start()] + made + ("\n" if found.end() < len(old) else "") + old[found.end():]
     else:
-        new = old.rstrip("\n") + ("\n\n" if old else "") + section
+        new = old.rstrip("\n") + ("\n\n" if old else "") + made
     with open(path, "w") as file:
         file.write(new)
 
 
 def network_lines(path):
     """{network: its line} of a table written earlier."""
-    if not os.path.exists(path):
-        return {}
-    with open(path) as file:
-        found = re.search(rf"^## {re.escape(NETWORKS)}\n(.*?)(?=^## |\Z)", file.read(), re.M | re.S)
+    found = find(read(path), NETWORKS)
     return dict(re.findall(r"^(?=\| (\w+) \|)(.*)$", found[1], re.M)) if found else {}
 
 
