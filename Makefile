@@ -44,9 +44,17 @@ $(BUILD)/gen/templates.c: $(BUILD)/embed $(TEMPLATES) schemas/kernels.def schema
 $(BUILD)/gen/templates.o: $(BUILD)/gen/templates.c
 	$(CC) $(STD) -Wall -Wextra $(CFLAGS) -O1 -DOCC_HOSTED -DOCC_SHARED -DOCC_FORCE_SCALAR $(SANFLAG) -I. -Icompiler -c -o $@ $<
 
+# -- functions: operators that are written with others, as one string -------------------------------------------------
+$(BUILD)/gen/functions.c: schemas/functions.txt
+	@mkdir -p $(@D)
+	{ echo 'extern const char functions_text[]; const char functions_text[] ='; sed 's/["\\]/\\&/g; s/.*/"&\\n"/' $<; echo ';'; } > $@.tmp && mv $@.tmp $@
+
+$(BUILD)/gen/functions.o: $(BUILD)/gen/functions.c
+	$(CC) $(STD) $(CFLAGS) $(SANFLAG) -c -o $@ $<
+
 # -- the compiler -----------------------------------------------------------------------------------------------------
 OCC_SRC := $(filter-out compiler/main.c,$(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c))
-OCC_OBJ := $(OCC_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/onnx.pb-c.o $(BUILD)/gen/templates.o
+OCC_OBJ := $(OCC_SRC:%.c=$(BUILD)/%.o) $(BUILD)/gen/onnx.pb-c.o $(BUILD)/gen/templates.o $(BUILD)/gen/functions.o
 
 $(BUILD)/liboccamyc.a: $(OCC_OBJ)
 	rm -f $@ && ar rcsD $@ $^

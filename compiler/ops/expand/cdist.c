@@ -22,20 +22,6 @@ int infer_cdist(Infer *infer, Node *node)
     return infer_set_tensor(infer, node, 0, a->dtype, 2, dim);
 }
 
-bool expand_cdist_has_root(const Node *node)
-{
-    return !strcmp(node_string(node, "metric", "sqeuclidean"), "euclidean");
-}
-
-int expand_cdist(Expand *expand)
-{
-    Value *squared = expand2(expand, OP_msft_CDist, expand_in(expand, 0), expand_in(expand, 1));
-
-    node_set_string(expand->last, "metric", "sqeuclidean");
-    expand_give(expand, 0, expand1(expand, OP_onnx_Sqrt, squared));
-    return 0;
-}
-
 int lower_cdist(Lower *lower, const Node *node)
 {
     const Type *a = &node->in[0]->type, *b = &node->in[1]->type;

@@ -233,14 +233,6 @@ Value *expand_slice(Expand *expand, Value *value, int64_t axis, int64_t start, i
     return expand_make(expand, OP_onnx_Slice, 5, in);
 }
 
-Value *expand_concat(Expand *expand, Value *a, Value *b, int64_t axis)
-{
-    Value *out = expand2(expand, OP_onnx_Concat, a, b);
-
-    node_set_int(expand->last, "axis", axis);
-    return out;
-}
-
 Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int rank)
 {
     Value *out = expand1(expand, OP_onnx_Transpose, value);
@@ -304,18 +296,6 @@ static bool is_narrow(const Node *node)
     DType dtype = node->nin && node->in[0] ? node->in[0]->type.dtype : DTYPE_NONE;
 
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
-}
-
-bool expand_is_not_float(const Node *node)
-{
-    DType dtype = node->nin && node->in[0] ? node->in[0]->type.dtype : DTYPE_NONE;
-
-    return dtype != DTYPE_F32 && dtype != DTYPE_NONE;
-}
-
-bool expand_trains(const Node *node)
-{
-    return node_int(node, "training_mode", 0) != 0 || expand_is_not_float(node);
 }
 
 static ExpandRule find_rule(const Node *node)

@@ -51,7 +51,6 @@ Value *expand_unsqueeze(Expand *expand, Value *value, int64_t axis);
 Value *expand_squeeze(Expand *expand, Value *value, int64_t axis);
 Value *expand_range(Expand *expand, Value *count); /* 0, 1, ... count - 1 */
 Value *expand_slice(Expand *expand, Value *value, int64_t axis, int64_t start, int64_t end, int64_t step);
-Value *expand_concat(Expand *expand, Value *a, Value *b, int64_t axis);
 Value *expand_transpose(Expand *expand, Value *value, const int64_t *perm, int rank);
 Value *expand_split_heads(Expand *expand, Value *value, Extent packed,
                           int64_t heads); /* [b][s][packed] -> [b][heads][s][size] */

@@ -11,20 +11,6 @@ static bool is_half(const Value *value)
            (value->type.dtype == DTYPE_F16 || value->type.dtype == DTYPE_BF16);
 }
 
-bool expand_is_whole(const Node *node)
-{
-    return dtype_in(node->in[0]->type.dtype, "IU");
-}
-
-/* Does Resize interpolate whole numbers, instead of picking some? */
-bool expand_mixes_whole(const Node *node)
-{
-    const char *coordinates = node_string(node, "coordinate_transformation_mode", "half_pixel");
-    bool picks = !strcmp(node_string(node, "mode", "nearest"), "nearest") && strcmp(coordinates, "tf_crop_and_resize");
-
-    return !picks && expand_is_whole(node);
-}
-
 /* Rounds to an integer type and saturates: a cubic interpolation may exceed the range. */
 static Value *to_whole(Expand *expand, Value *value, DType dtype)
 {

@@ -1,9 +1,7 @@
-/* expand_linear.c - LinearAttention as a scan over the tokens; CausalConvWithState; TensorScatter, which updates a
- * cache. */
+/* expand_linear.c - LinearAttention as a scan over the tokens. */
 #include "ops/expand/expand_rules.h"
 
 #include <math.h>
-#include <string.h>
 
 static Value *split_heads(Expand *expand, Value *value, int64_t heads)
 {
@@ -130,51 +128,5 @@ int expand_linear_attention(Expand *expand)
     out = expand_join_heads(expand, out, expand_in(expand, 2)->type.dim[2], kv_heads, heads);
     expand_give(expand, 0, to_type(expand, out, query->type.dtype));
     expand_give(expand, 1, to_type(expand, state, past ? past->type.dtype : query->type.dtype));
-    return 0;
-}
-
-/* ----------------------------------------------------------------------------------------- convolution with a state */
-
-int expand_causal_conv(Expand *expand)
-{
-    Value        *x = expand_in(expand, 0), *weight = expand_in(expand, 1), *past = expand_in(expand, 3), *padded, *out;
-    const int64_t before = weight->type.dim[2].max - 1, pads[] = {0, 0, before, 0, 0, 0};
-    const char   *activation = node_string(expand->node, "activation", "none");
-
-    if (!extent_is_const(weight->type.dim[2]) || !extent_is_const(weight->type.dim[0]) || before < 0)
-        return diag_unsupported(expand->diag, expand->node->loc, "found a kernel of run-time size; make it constant");
-    padded =
-        past ? expand_concat(expand, past, x, 2) : expand2(expand, OP_onnx_Pad, x, make_ints(expand->graph, pads, 6));
-    out = expand3(expand, OP_onnx_Conv, padded, weight, expand_in(expand, 2));
-    node_set_int(expand->last, "group", weight->type.dim[0].max);
-    if (!strcmp(activation, "silu") || !strcmp(activation, "swish"))
-        out = expand2(expand, OP_onnx_Mul, out, expand1(expand, OP_onnx_Sigmoid, out));
-    expand_give(expand, 0, out);
-    if (expand_wants(expand, 1))
-        expand_give(expand, 1, expand_slice(expand, padded, 2, before ? -before : INT64_MAX, INT64_MAX, 1));
-    return 0;
-}
-
-/* ---------------------------------------------------------------------------------------------------- cache updates */
-
-/* Writes entry s of the update to place write_indices + s along the axis of the cache. */
-int expand_tensor_scatter(Expand *expand)
-{
-    Value  *cache = expand_in(expand, 0), *update = expand_in(expand, 1), *start = expand_in(expand, 2), *index;
-    int     rank = expand_rank(cache), axis = expand_axis(expand, "axis", -2, rank);
-    int64_t along[MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1}, batch[MAX_RANK] = {-1, 1, 1, 1, 1, 1, 1, 1};
-
-    along[axis] = -1;
-    index = expand_squeeze(expand, expand_extent(expand, update, axis), 0);
-    index = expand_range(expand, index);
-    index = expand_reshape(expand, index, along, rank);
-    if (start)
-        index = expand2(expand, OP_onnx_Add, index, expand_reshape(expand, start, batch, rank));
-    if (!strcmp(node_string(expand->node, "mode", "linear"), "circular"))
-        index = expand2(expand, OP_onnx_Mod, index, expand_extent(expand, cache, axis));
-    index = expand2(expand, OP_onnx_Expand, index, expand1(expand, OP_onnx_Shape, update));
-    index = expand3(expand, OP_onnx_ScatterElements, cache, index, update);
-    node_set_int(expand->last, "axis", axis);
-    expand_give(expand, 0, index);
     return 0;
 }

@@ -3,11 +3,6 @@
 #include "ops/expand/expand_rules.h"
 #include "program/scalar.h"
 
-bool expand_is_many(const Node *node)
-{
-    return node->nin > SCALAR_MAX_OPERANDS;
-}
-
 /* The type of partial results: sums of narrow floats stay floats until the end, so that only the result is rounded. */
 static DType partial_type(const Node *node)
 {
