@@ -121,3 +121,14 @@ OCC_INLINE void occ_matmul_f32(float *y, const occ_stack *y_at, const float *a, 
                           y_at->dim[rank - 1], a_at->dim[rank - 1], &p);
     }
 }
+
+/* matmul_work - the same, for a step that a vendor's library may compute instead of this code, with workspace. The
+ * result is never stored where the expression reads.
+ *   work  as many bytes as the library may use, or NULL; not used here */
+OCC_INLINE void occ_matmul_work_f32(float *y, const occ_stack *y_at, const float *a, const occ_stack *a_at,
+                                    const float *b, const occ_stack *b_at, float *work, const occ_expr *e,
+                                    const occ_stack_fused *fused)
+{
+    (void)work;
+    occ_matmul_f32(y, y_at, a, a_at, b, b_at, e, fused);
+}

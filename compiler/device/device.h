@@ -55,6 +55,9 @@ int64_t twin_blocks(const Step *step, int threads, bool tensor);
 /* A convolution whose weights are [output][tap][input], perhaps one that an engine of a library may compute. */
 bool step_is_krsc(const Step *step);
 
+/* A stack of products of two computed matrices of floats, perhaps one that a library may compute. */
+bool step_is_product(const Step *step);
+
 /* Two blocks of the step's kernel should find room in a processor, at the cost of registers. */
 bool twin_in_pairs(const Step *step);
 

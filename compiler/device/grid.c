@@ -36,6 +36,11 @@ bool step_is_krsc(const Step *step)
     return !strcmp(step->kernel->name, "conv_krsc_f32") || !strcmp(step->kernel->name, "conv_work_f32");
 }
 
+bool step_is_product(const Step *step)
+{
+    return !strcmp(step->kernel->name, "matmul_f32") || !strcmp(step->kernel->name, "matmul_work_f32");
+}
+
 bool twin_in_pairs(const Step *step)
 {
     return step->home == HOME_TWIN && step_is_krsc(step);
@@ -48,7 +53,7 @@ int64_t twin_blocks(const Step *step, int threads, bool tensor)
 
     if (step_is_krsc(step))
         return conv_tiles(step, tensor);
-    if (!strcmp(name, "matmul_f32"))
+    if (step_is_product(step))
         return product_tiles(step, OCC_SIDE_PRODUCT);
     if (!strcmp(name, "attention_f32"))
         return product_tiles(step, OCC_SIDE_QUERIES);

@@ -270,7 +270,7 @@ static int build(StepText *b)
  * cores, which ends in the kind of factors. */
 static const char *called_name(const Emit *emit, const Step *step)
 {
-    static const char *const tensor[] = {"conv_krsc_", "conv_work_", "matmul_", "attention_"};
+    static const char *const tensor[] = {"conv_krsc_", "conv_work_", "matmul_", "matmul_work_", "attention_"};
     const char              *name = step->kernel->name, *factors = options_factors(emit->emission->options);
 
     for (size_t i = 0; emit->on_device && factors && i < sizeof tensor / sizeof *tensor; i++)

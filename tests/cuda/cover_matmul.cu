@@ -25,6 +25,15 @@ extern "C" OCC_KERNEL void step_product(float *y, const float *a, const float *b
     occ_matmul_f32(y, &y_at, a, &a_at, b, &b_at, 0, &fused);
 }
 
+extern "C" OCC_KERNEL void step_matmul_work(float *y, const float *a, const float *b, float *work)
+{
+    static const occ_stack       a_at = {3, {12, 128, 128}, {16384, 128, 1}};
+    static const occ_stack       b_at = {3, {12, 128, 64}, {8192, 64, 1}};
+    static const occ_stack       y_at = {3, {12, 128, 64}, {8192, 64, 1}};
+    static const occ_stack_fused fused = {0, 0, 0};
+    occ_matmul_work_f32(y, &y_at, a, &a_at, b, &b_at, work, 0, &fused);
+}
+
 /* Run-time extents come as arguments. */
 extern "C" OCC_KERNEL void step_open(float *y, const float *a, const float *b, int64_t rows)
 {

@@ -4,6 +4,7 @@
 
 #define occ_attention_f32 host_attention_f32
 #define occ_matmul_f32 host_matmul_f32
+#define occ_matmul_work_f32 host_matmul_work_f32
 #define occ_reduce_f32 host_reduce_f32
 #define occ_softmax_f32 host_softmax_f32
 #define occ_moments_f32 host_moments_f32

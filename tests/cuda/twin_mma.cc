@@ -9,8 +9,10 @@
 #undef occ_conv_krsc_f32
 #undef occ_conv_work_f32
 #define occ_matmul_f32 host_matmul_f32
+#define occ_matmul_work_f32 host_matmul_work_f32
 #include "matmul_f32.c"
 #undef occ_matmul_f32
+#undef occ_matmul_work_f32
 #include "conv_krsc_mma.cu"
 #include "matmul_mma.cu"
 
@@ -223,8 +225,8 @@ static void multiply(Random *random, int64_t rows, int64_t columns, int64_t dept
         "matmul", bound(depth), y,
         [&](float *to) { host_matmul_f32(to, &y_at, a.at(), &a_at, b.at(), &b_at, &e, &fused); },
         [&](float *to) {
-            (kind == OCC_MMA_TF32 ? occ_matmul_tf32 : occ_matmul_fp16)(to, &y_at, a.at(), &a_at, b.at(), &b_at, &e,
-                                                                       &fused);
+            (kind == OCC_MMA_TF32 ? occ_matmul_work_tf32 : occ_matmul_work_fp16)(to, &y_at, a.at(), &a_at, b.at(),
+                                                                                 &b_at, nullptr, &e, &fused);
         });
 }
 

@@ -119,6 +119,9 @@ static void run(uint64_t *seed, Case *c, int turned_k)
 
         occ_matmul_f32(s.data, &s_at, q.data, &q_at, k.data, &k_at, nx ? &e : NULL, &fused);
         check_product(c, &s, &q, &k, &mask);
+        memset(s.data, 0, (size_t)s.floats * sizeof *s.data);
+        occ_matmul_work_f32(s.data, &s_at, q.data, &q_at, k.data, &k_at, NULL, nx ? &e : NULL, &fused);
+        check_product(c, &s, &q, &k, &mask);
     }
     occ_attention_f32(y.data, &y_at, scratch, q.data, &q_at, k.data, &k_at, v.data, &v_at, &blocks, nx ? &e : NULL,
                       &fused);
