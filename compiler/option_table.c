@@ -441,7 +441,7 @@ const OptionRow option_rows[] = {
      "-march=native) and write the fastest"},
     {"--tuned", "FILE", false, SHAPES_FILE, set_tuned,
      "use the algorithms that a file written by --tune lists, for the shapes in it; with --target=cuda, the engines of "
-     "cuDNN that occam-engines wrote"},
+     "cuDNN and the products for cuBLASLt that occam-engines wrote"},
     {"--planner", "auto|NAME", false, true, set_planner,
      "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
     {"--order", "auto|model", false, true, set_order,

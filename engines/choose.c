@@ -5,17 +5,26 @@
 
 #include "support/int.h"
 
-Chosen engine_choose(const Questions *questions, const Question *q, const Offer *offer, const Rule *rule)
+/* Measures what the steps of a question leave. Returns the bytes of the largest workspace; below 0: none finds room. */
+static int64_t find_room(const Questions *questions, const Question *q, const Rule *rule, Chosen *chosen)
 {
-    Chosen  chosen = {.gap = INT64_MAX, .hole = INT64_MAX};
     int64_t most = (questions->peak - questions->constants) / 100 * rule->growth;
 
+    *chosen = (Chosen){.gap = INT64_MAX, .hole = INT64_MAX};
     for (int i = 0; i < q->nuse; i++) {
-        chosen.gap = int_min(chosen.gap, questions->peak - q->use[i].live - q->use[i].shared);
-        chosen.hole = int_min(chosen.hole, q->use[i].hole);
-        chosen.shared = int_max(chosen.shared, q->use[i].shared);
+        chosen->gap = int_min(chosen->gap, questions->peak - q->use[i].live - q->use[i].shared);
+        chosen->hole = int_min(chosen->hole, q->use[i].hole);
+        chosen->shared = int_max(chosen->shared, q->use[i].shared);
     }
-    most = rule->workspace < 0 ? chosen.gap + most : int_min(chosen.gap + most, rule->workspace);
+    most += chosen->gap;
+    return rule->workspace < 0 ? most : int_min(most, rule->workspace);
+}
+
+Chosen engine_choose(const Questions *questions, const Question *q, const Offer *offer, const Rule *rule)
+{
+    Chosen  chosen;
+    int64_t most = find_room(questions, q, rule, &chosen);
+
     for (int i = 0; i < offer->nengine && !chosen.engine; i++) {
         const Engine *e = &offer->engine[i];
 
@@ -29,4 +38,16 @@ Chosen engine_choose(const Questions *questions, const Question *q, const Offer 
     if (chosen.engine && chosen.engine->listed.workspace > chosen.gap)
         chosen.growth = chosen.engine->listed.workspace - chosen.gap;
     return chosen;
+}
+
+int64_t workspace_choose(const Questions *questions, const Question *q, int64_t wanted, const Rule *rule,
+                         Chosen *chosen)
+{
+    int64_t most = find_room(questions, q, rule, chosen), bytes = int_min(wanted, int_max(chosen->gap, 0));
+
+    if (most < 0)
+        return -1;
+    bytes = int_min(bytes, most);
+    chosen->growth = int_max(bytes - chosen->gap, 0);
+    return bytes;
 }

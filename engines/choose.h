@@ -1,5 +1,5 @@
 /* choose.h - which engine a question gets: the library's favourite among those that are allowed and whose workspace
- * finds room. Knows nothing of the library. */
+ * finds room; or how much workspace, where the library is asked later. Knows nothing of libraries. */
 #ifndef OCC_ENGINES_CHOOSE_H
 #define OCC_ENGINES_CHOOSE_H
 
@@ -21,5 +21,10 @@ typedef struct Chosen {
 } Chosen;
 
 Chosen engine_choose(const Questions *questions, const Question *q, const Offer *offer, const Rule *rule);
+
+/* Bytes for a product: those that are wanted, as far as they enlarge nothing; -1: not even the result finds room beside
+ * the addend. *chosen: what its steps leave. */
+int64_t workspace_choose(const Questions *questions, const Question *q, int64_t wanted, const Rule *rule,
+                         Chosen *chosen);
 
 #endif

@@ -1,5 +1,6 @@
 /* main.c - occam-engines: reads the lines of `occamyc --dump=libraries`, asks cuDNN about a described device, and
- * writes a line with an engine for each question. The only file of the program that prints and exits. */
+ * writes a line with an engine for each question. cuBLASLt is not asked, for it answers on a device only. The only file
+ * of the program that prints and exits. */
 #include "choose.h"
 #include "support/command.h"
 
@@ -10,11 +11,13 @@
 #include <string.h>
 
 static const char usage[] =
-    "occam-engines --device=FILE.json [--workspace=BYTES] [--growth=PERCENT] FILE\n"
+    "occam-engines --device=FILE.json [--workspace=BYTES] [--growth=PERCENT] [--products[=BYTES]] FILE\n"
     "  FILE          what `occamyc MODEL.onnx --target=cuda --dump=libraries` printed\n"
     "  --device      a device as cuDNN describes it (engines/devices)\n"
     "  --workspace   the largest workspace of an engine; default: what finds room\n"
     "  --growth      per cent by which a workspace may enlarge the peak, constants not counted; default: 5\n"
+    "  --products    products of computed matrices may go to cuBLASLt, which is asked when the program opens, with a\n"
+    "                workspace of 0 or so many BYTES, as far as they enlarge nothing\n"
     "Writes a line for each different question: the engine that the library prefers among those that keep the "
     "precision\n"
     "of the factors and whose workspace finds room, or `own`: the step's own kernel.\n";
@@ -22,6 +25,7 @@ static const char usage[] =
 typedef struct Command {
     const char *device, *questions; /* paths */
     Rule        rule;
+    int64_t     products; /* bytes of workspace that a product may have; -1: products are not listed */
     bool        help;
 } Command;
 
@@ -50,6 +54,12 @@ static int take_argument(Command *c, const char *word, Diag *diag)
         return take_count(word, word + 12, &c->rule.workspace, diag);
     if (!strncmp(word, "--growth=", 9))
         return take_count(word, word + 9, &c->rule.growth, diag);
+    if (!strcmp(word, "--products")) {
+        c->products = 0;
+        return 0;
+    }
+    if (!strncmp(word, "--products=", 11))
+        return take_count(word, word + 11, &c->products, diag);
     if (*word == '-' || c->questions)
         return diag_usage(diag, "found '%s', wanted an option of occam-engines --help, and one file", word);
     c->questions = word;
@@ -58,7 +68,7 @@ static int take_argument(Command *c, const char *word, Diag *diag)
 
 static int command_read(Command *c, int argc, char **argv, Diag *diag)
 {
-    *c = (Command){.rule = {-1, 5}};
+    *c = (Command){.rule = {-1, 5}, .products = -1};
     for (int i = 1; i < argc; i++)
         if (take_argument(c, argv[i], diag) < 0)
             return -1;
@@ -95,8 +105,15 @@ static void put_engine(Text *text, const Engine *engine, bool whole)
     text_printf(text, " epilogue=%s", whole ? "library" : "own");
 }
 
-/* A remark behind the answer: the numbers of engines that were offered and that were refused, by reason, and the bytes
- * by which the choice enlarges the peak. */
+/* The room that the steps leave, and the bytes by which the choice enlarges the peak. */
+static void put_room(Text *text, const Chosen *chosen)
+{
+    text_printf(text, " gap=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 " growth=%" PRId64 "\n", chosen->gap,
+                chosen->hole, chosen->shared, chosen->growth);
+}
+
+/* A remark behind the answer: the numbers of engines that were offered and that were refused, by reason, and the
+ * room. step. */
 static void put_remark(Text *text, const Question *q, const Offer *offer, const Chosen *chosen)
 {
     int count[REFUSALS] = {0};
@@ -109,23 +126,37 @@ static void put_remark(Text *text, const Question *q, const Offer *offer, const 
             text_printf(text, " %s=%d", refusal_name((occ_cudnn_refusal)r), count[r]);
     if (chosen->first)
         text_printf(text, " first=%" PRId64, chosen->first->listed.workspace);
-    text_printf(text, " gap=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 " growth=%" PRId64 "\n", chosen->gap,
-                chosen->hole, chosen->shared, chosen->growth);
+    put_room(text, chosen);
 }
 
 /* Why nothing is asked; NULL: something is. */
-static const char *lacks_of(const Question *q)
+static const char *lacks_of(const Question *q, const Command *c)
 {
     if (q->product)
-        return "cuBLASLt answers on a device only";
+        return c->products < 0 ? "a product, listed with --products only" : q->lacks;
     return q->factors == FACTORS_FP16 ? "tensors are of floats, factors of half precision" : occ_cudnn_lacks(&q->conv);
 }
 
+/* Answers the question about a product. */
+static void answer_product(Text *text, const Questions *questions, const Question *q, const Command *c)
+{
+    Chosen  chosen;
+    int64_t workspace = workspace_choose(questions, q, c->products, &c->rule, &chosen);
+
+    if (workspace < 0)
+        text_put(text, "own");
+    else
+        text_printf(text, "cublaslt workspace=%" PRId64, workspace);
+    text_printf(text, "    # steps=%d", q->nuse);
+    put_room(text, &chosen);
+}
+
 /* Answers one question: the whole of it, or where no engine can do that the sum and the bias. */
-static int answer(Text *text, const Questions *questions, const Question *q, const Device *device, const Rule *rule,
+static int answer(Text *text, const Questions *questions, const Question *q, const Device *device, const Command *c,
                   Diag *diag)
 {
-    const char *lacks = lacks_of(q);
+    const char *lacks = lacks_of(q, c);
+    const Rule *rule = &c->rule;
     Offer       offer = {0};
     Chosen      chosen = {0};
     bool        whole = !q->own;
@@ -133,6 +164,10 @@ static int answer(Text *text, const Questions *questions, const Question *q, con
     text_printf(text, "%s : ", q->text);
     if (lacks) {
         text_printf(text, "own    # steps=%d %s\n", q->nuse, lacks);
+        return 0;
+    }
+    if (q->product) {
+        answer_product(text, questions, q, c);
         return 0;
     }
     if (engines_ask(device, q, true, &offer, diag) < 0)
@@ -167,7 +202,7 @@ static int run_command(const Command *c, Text *text, Diag *diag)
     text_printf(text, "# cuDNN %zu.%zu.%zu of a described device: %s\n", version / 10000, version / 100 % 100,
                 version % 100, device.name);
     for (int i = 0; i < questions.nquestion; i++)
-        if (answer(text, &questions, &questions.question[i], &device, &c->rule, diag) < 0)
+        if (answer(text, &questions, &questions.question[i], &device, c, diag) < 0)
             return -1;
     return 0;
 }

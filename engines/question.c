@@ -1,6 +1,7 @@
 /* question.c - reads the lines of --dump=libraries. */
 #include "question.h"
 
+#include "device/product.h"
 #include "support/line.h"
 
 #include <stddef.h>
@@ -90,22 +91,74 @@ static bool take_epilogue(Line *line, Question *q)
     return *end == ' ';
 }
 
-/* Fills a question from the text before the colon. */
-static int take_question(Line *line, Question *q)
+enum { MOST_AXES = 16 };
+
+/* "name=1,2,3". *count: how many, or 0 where any number of them will do. */
+static int take_list(Line *line, const char *name, int64_t least, int64_t *value, int *count)
 {
-    q->product = line_word(line, "matmul_f32 ");
-    if (q->product)
-        return 0;
-    if (!line_word(line, "conv_krsc_f32 "))
-        return line_wrong(line, "memory, conv_krsc_f32 or matmul_f32");
-    if (TAKE(line, shape, &q->conv) < 0)
+    int found = 0;
+
+    if (!line_word(line, name) || *line->at != '=')
+        return line_wrong(line, arena_printf(line->diag->arena, "%s=", name));
+    do {
+        line->at++;
+        if (found == MOST_AXES || !line_number(line, least, INT64_MAX, &value[found++]))
+            return line_wrong(line, arena_printf(line->diag->arena, "numbers of %s", name));
+    } while (*line->at == ',');
+    if (*count && found != *count)
+        return line_wrong(line, arena_printf(line->diag->arena, "%d numbers of %s", *count, name));
+    *count = found;
+    return 0;
+}
+
+static int take_stack(Line *line, ProductStack *stack, int64_t value[4][MOST_AXES])
+{
+    int one = 1;
+
+    *stack = (ProductStack){.result = value[0], .a = value[1], .b = value[2], .y = value[3]};
+    if (take_list(line, "result", 0, value[0], &stack->rank) < 0 ||
+        take_list(line, "terms", 0, &stack->terms, &one) < 0 ||
+        take_list(line, "a", INT64_MIN, value[1], &stack->rank) < 0 ||
+        take_list(line, "b", INT64_MIN, value[2], &stack->rank) < 0 ||
+        take_list(line, "y", INT64_MIN, value[3], &stack->rank) < 0)
         return -1;
+    return stack->rank < 2 ? line_wrong(line, "two axes or more") : 0;
+}
+
+/* What stands behind the shape: factors, bias and epilogue. */
+static int take_sums(Line *line, Question *q)
+{
     if (!take_factors(line, &q->factors))
         return line_wrong(line, "factors=f32, tf32 or fp16");
     q->conv.tensor_cores = q->factors == FACTORS_TF32;
     if (TAKE(line, bias, &q->conv) < 0)
         return -1;
     return take_epilogue(line, q) ? 0 : line_wrong(line, "an epilogue");
+}
+
+static int take_product(Line *line, Question *q)
+{
+    int64_t         value[4][MOST_AXES];
+    ProductStack    stack;
+    ProductEpilogue epilogue;
+    Product         product;
+
+    if (take_stack(line, &stack, value) < 0 || take_sums(line, q) < 0)
+        return -1;
+    epilogue = (ProductEpilogue){q->conv.addend, q->conv.function, q->conv.slope};
+    q->lacks = q->own ? "an expression of another form" : product_describe(&stack, &epilogue, &product);
+    return 0;
+}
+
+/* Fills a question from the text before the colon. */
+static int take_question(Line *line, Question *q)
+{
+    q->product = line_word(line, "matmul_f32 ");
+    if (q->product)
+        return take_product(line, q);
+    if (!line_word(line, "conv_krsc_f32 "))
+        return line_wrong(line, "memory, conv_krsc_f32 or matmul_f32");
+    return TAKE(line, shape, &q->conv) < 0 ? -1 : take_sums(line, q);
 }
 
 /* The question of this text, which may be asked already. */

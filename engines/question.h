@@ -19,7 +19,8 @@ typedef struct Use {
 /* A convolution, or a product. */
 typedef struct Question {
     const char    *text;    /* the line up to the colon */
-    bool           product; /* of two computed matrices: no more than `text` is known of it */
+    bool           product; /* of two computed matrices; `conv` holds what follows its sums, and nothing else */
+    const char    *lacks;   /* of a product: why cuBLASLt cannot compute it; NULL: it can */
     occ_cudnn_conv conv;
     Factors        factors;
     bool           own; /* what follows the sum and the bias is no part of the question */

@@ -32,12 +32,9 @@ static bool take_knobs(Line *line, LibraryEngine *engine)
     return true;
 }
 
-/* Reads what stands behind the colon. Returns 1 for an engine that computes the whole step, 0 for anything else that
- * such a file holds. */
-static int take_engine(Line *line, LibraryEngine *engine)
+/* An engine of cuDNN. Returns 1, or 0 if it computes a part of the step only. */
+static int take_cudnn(Line *line, LibraryEngine *engine)
 {
-    if (line_word(line, "own"))
-        return 0;
     if (!line_word(line, "cudnn engine=") || !take_number(line, 0, &engine->index))
         return line_wrong(line, "own, or cudnn engine=NUMBER");
     if (!line_word(line, "knobs=") || !take_knobs(line, engine))
@@ -50,6 +47,24 @@ static int take_engine(Line *line, LibraryEngine *engine)
     if (line_word(line, "epilogue=library"))
         return 1;
     return line_word(line, "epilogue=own") ? 0 : line_wrong(line, "epilogue=library or epilogue=own");
+}
+
+static int take_cublaslt(Line *line, LibraryEngine *engine)
+{
+    engine->library = LIBRARY_CUBLASLT;
+    if (line_word(line, "cublaslt workspace=") && take_number(line, 0, &engine->workspace))
+        return 1;
+    return line_wrong(line, "own, or cublaslt workspace=BYTES");
+}
+
+/* Reads what stands behind the colon. Returns 1 for an engine that computes the whole step, 0 for anything else that
+ * such a file holds. */
+static int take_engine(Line *line, LibraryEngine *engine)
+{
+    if (line_word(line, "own"))
+        return 0;
+    return strncmp(engine->question, "matmul_f32 ", strlen("matmul_f32 ")) ? take_cudnn(line, engine)
+                                                                           : take_cublaslt(line, engine);
 }
 
 static const LibraryEngine *find_engine(const Engines *engines, const char *question)
@@ -100,7 +115,7 @@ int engines_read(Engines *engines, const char *path, Diag *diag)
 enum { ENGINE_ALIGN = 16 }; /* bytes */
 
 /* Whether an engine can read or write an operand where it lies. */
-static bool is_suitable(const Program *p, const Operand *x, bool io_device)
+static bool lies_suitably(const Program *p, const Operand *x, bool io_device)
 {
     BufferKind kind;
 
@@ -139,10 +154,21 @@ static Operand add_workspace(Program *p, int64_t bytes, int number)
     return x;
 }
 
-/* Turns a step of conv_krsc_f32 into one of conv_work_f32, whose workspace stands behind the result. */
+/* Whether an engine can compute all of a step. */
+static bool is_suitable(const Program *p, const Step *step, bool io_device)
+{
+    Product product;
+    bool    suitable = step_is_product(step) ? !step_describe_product(step, &product) : step_epilogue(step).known;
+
+    for (int k = 0; k < step->noperand; k++)
+        suitable = suitable && lies_suitably(p, &step->operand[k], io_device);
+    return suitable;
+}
+
+/* Turns a step into one of the same kernel with a workspace, which stands behind its other tensors. */
 static void use_engine(Program *p, int index, const LibraryEngine *engine)
 {
-    const Kernel *kernel = kernel_find("conv_work_f32");
+    const Kernel *kernel = kernel_find(step_is_product(&p->step[index]) ? "matmul_work_f32" : "conv_work_f32");
     Operand       work = add_workspace(p, engine->workspace, index);
     Step         *step = &p->step[index];
     Operand      *operand = arena_array(p->arena, Operand, step->noperand + 1);
@@ -162,15 +188,11 @@ void program_use_engines(Program *p, const Engines *engines, const char *factors
         const Step          *step = &p->step[s];
         Text                 question = text_new(p->arena);
         const LibraryEngine *engine;
-        bool                 suitable;
 
-        if (step->kind != STEP_KERNEL || !step_is_krsc(step) || !libraries_put_conv(&question, step, factors))
+        if (!libraries_put_question(&question, step, factors))
             continue;
         engine = find_engine(engines, question.data);
-        suitable = step_epilogue(step).known;
-        for (int k = 0; k < step->noperand; k++)
-            suitable = suitable && is_suitable(p, &step->operand[k], io_device);
-        if (engine && suitable)
+        if (engine && is_suitable(p, step, io_device))
             use_engine(p, s, engine);
     }
 }

@@ -61,26 +61,43 @@ static bool same_places(const Operand *a, const Operand *b)
     if (a->rank != b->rank || a->dtype != b->dtype)
         return false;
     for (int i = 0; i < a->rank; i++)
-        if (a->dim[i].max != b->dim[i].max || (a->dim[i].max > 1 && a->stride[i].max != b->stride[i].max))
+        if (a->dim[i].max != b->dim[i].max ||
+            (a->dim[i].max > 1 && (!extent_is_const(a->stride[i]) || a->stride[i].max != b->stride[i].max)))
+            return false;
+    return true;
+}
+
+/* Whether an operand has neighbouring elements for the columns of a result, and the same ones for all its rows. */
+static bool follows_columns(const Operand *x, const Operand *y)
+{
+    if (x->rank != y->rank || x->dtype != y->dtype)
+        return false;
+    for (int i = 0; i < x->rank; i++)
+        if (x->dim[i].max != y->dim[i].max || (x->dim[i].max > 1 && !extent_is(x->stride[i], i == x->rank - 1 ? 1 : 0)))
             return false;
     return true;
 }
 
 Epilogue step_epilogue(const Step *step)
 {
-    Epilogue      epilogue = {.known = true, .addend = -1};
-    const Scalar *e = step->expr;
-    int           node, below;
+    Epilogue       epilogue = {.known = true, .addend = -1, .bias = -1};
+    const Scalar  *e = step->expr;
+    const Operand *added, *y = step_operand_of(step, "y");
+    int            node, below;
 
     if (!e || !e->nnode)
         return epilogue;
     node = e->nnode - 1;
     epilogue.function = take_function(e, node, &below, &epilogue.slope);
     node = epilogue.function ? below : node;
-    if (take_addend(e, node, &epilogue.addend))
-        epilogue.known = same_places(&step->operand[step->nparam + epilogue.addend], step_operand_of(step, "y"));
-    else
+    if (!take_addend(e, node, &epilogue.addend)) {
         epilogue.known = e->node[node].op == SCALAR_ACC;
+        return epilogue;
+    }
+    added = &step->operand[step->nparam + epilogue.addend];
+    epilogue.known = same_places(added, y);
+    if (!epilogue.known && step_is_product(step) && follows_columns(added, y))
+        epilogue = (Epilogue){true, -1, epilogue.addend, epilogue.function, epilogue.slope};
     return epilogue;
 }
 
@@ -123,7 +140,7 @@ static void put_strides(Text *text, const char *name, const Operand *x)
     put_ints(text, name, stride, x->rank);
 }
 
-bool libraries_put_conv(Text *text, const Step *step, const char *factors)
+static bool put_conv(Text *text, const Step *step, const char *factors)
 {
     ConvShape s;
 
@@ -144,35 +161,63 @@ bool libraries_put_conv(Text *text, const Step *step, const char *factors)
     return true;
 }
 
+static bool is_constant(const Operand *x)
+{
+    for (int i = 0; i < x->rank; i++)
+        if (!extent_is_const(x->dim[i]) || !extent_is_const(x->stride[i]))
+            return false;
+    return true;
+}
+
+static void result_extents(const Operand *y, int64_t dim[MAX_RANK])
+{
+    for (int i = 0; i < y->rank; i++)
+        dim[i] = y->dim[i].max;
+}
+
 static bool put_product(Text *text, const Step *step, const char *factors)
 {
     const Operand *a = step_operand_of(step, "a"), *b = step_operand_of(step, "b"), *y = step_operand_of(step, "y");
     int64_t        dim[MAX_RANK];
 
-    for (int i = 0; i < y->rank; i++) {
-        if (!extent_is_const(y->dim[i]) || !extent_is_const(a->dim[i]))
-            return false;
-        dim[i] = y->dim[i].max;
-    }
-    text_put(text, step->kernel->name);
+    if (!is_constant(a) || !is_constant(b) || !is_constant(y))
+        return false;
+    result_extents(y, dim);
+    text_put(text, "matmul_f32");
     put_ints(text, "result", dim, y->rank);
     text_printf(text, " terms=%" PRId64, a->dim[a->rank - 1].max);
     put_strides(text, "a", a);
     put_strides(text, "b", b);
     put_strides(text, "y", y);
-    text_printf(text, " factors=%s", factors ? factors : "f32");
+    text_printf(text, " factors=%s bias=%d", factors ? factors : "f32", step_epilogue(step).bias >= 0);
     put_epilogue(text, step);
     return true;
 }
 
-/* Appends the question about a step, without the line's end; false: no library could compute it. */
-static bool put_question(Text *text, const Step *step, const char *factors)
+bool libraries_put_question(Text *text, const Step *step, const char *factors)
 {
-    if (!step_on_device(step))
+    if (step->kind != STEP_KERNEL)
         return false;
     if (step_is_krsc(step))
-        return libraries_put_conv(text, step, factors);
-    return !strcmp(step->kernel->name, "matmul_f32") && put_product(text, step, factors);
+        return put_conv(text, step, factors);
+    return step_is_product(step) && put_product(text, step, factors);
+}
+
+const char *step_describe_product(const Step *step, Product *product)
+{
+    const Operand  *a = step_operand_of(step, "a"), *y = step_operand_of(step, "y");
+    Epilogue        e = step_epilogue(step);
+    int64_t         result[MAX_RANK], of_a[MAX_RANK], of_b[MAX_RANK], of_y[MAX_RANK];
+    ProductStack    stack = {y->rank, result, a->dim[a->rank - 1].max, of_a, of_b, of_y};
+    ProductEpilogue epilogue = {e.addend >= 0, e.function, e.slope};
+
+    if (!e.known)
+        return "an expression of another form";
+    result_extents(y, result);
+    operand_distances(a, of_a);
+    operand_distances(step_operand_of(step, "b"), of_b);
+    operand_distances(y, of_y);
+    return product_describe(&stack, &epilogue, product);
 }
 
 /* Bytes of the step's result that lie on the tensor that is added to it. */
@@ -209,7 +254,7 @@ void libraries_print(Text *text, const Program *p, const Plan *plan, const char 
     text_printf(text, "memory peak=%" PRId64 " constants=%" PRId64 "\n", plan->share[MEMORY_DEVICE].peak,
                 constants_of(p));
     for (int i = 0; i < p->nstep; i++)
-        if (put_question(text, &p->step[i], factors))
+        if (step_on_device(&p->step[i]) && libraries_put_question(text, &p->step[i], factors))
             text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 "\n", i, room[i].live,
                         room[i].hole, shared_bytes(p, plan, &p->step[i]));
 }

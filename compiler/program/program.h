@@ -104,13 +104,17 @@ typedef struct Range {
     int begin, end; /* steps, half-open; nested ranges follow their control step at once */
 } Range;
 
-/* An engine of a vendor's library that may compute convolutions of one kind (device/engines.h). */
+/* An engine of a vendor's library that may compute steps of one kind (device/engines.h): one of cuDNN for convolutions,
+ * what cuBLASLt finds while the program opens for products. */
+typedef enum Library { LIBRARY_CUDNN, LIBRARY_CUBLASLT } Library;
 enum { MOST_KNOBS = 32 };
 
 typedef struct LibraryEngine {
-    const char *question;            /* the convolution, as --dump=libraries prints it */
-    int64_t     index, workspace;    /* its number in the library; bytes */
-    int64_t     knob[MOST_KNOBS][2]; /* type, value */
+    Library     library;
+    const char *question;            /* the step, as --dump=libraries prints it */
+    int64_t     workspace;           /* bytes */
+    int64_t     index;               /* cuDNN: its number in the library */
+    int64_t     knob[MOST_KNOBS][2]; /* cuDNN: type, value */
     int         nknob;
 } LibraryEngine;
 

@@ -1,5 +1,5 @@
 # What a vendor's library is asked about the steps of a program for a device, and occam-engines, which asks cuDNN. Building and testing
-# occamyc needs no such library: `make deps-engines` installs cuDNN, `make engines` builds the program that asks it.
+# occamyc needs no such library: `make deps-engines` installs cuDNN and cuBLASLt, `make engines` builds the program that asks cuDNN.
 CUDNN          := $(BUILD)/cudnn
 CUDNN_INCLUDES := -isystem $(CUDNN)/nvidia/cudnn/include -isystem $(CUDNN)/nvidia/cu13/include
 ENGINES_SRC    := $(filter-out engines/no_driver.c,$(wildcard engines/*.c))
@@ -36,11 +36,21 @@ $(ENGINES_ROOM)/fake_execute.o: tests/engines/fake_execute.cc $(wildcard tests/e
 	@mkdir -p $(@D)
 	$(CUDA_CXX) $(CUDA_CXXFLAGS) -Itests/engines -Itests/engines/fake $(CUDA_INCLUDES) -c -o $@ $<
 
-check-libraries: $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(ENGINES_ROOM)/fake_cudnn.o $(ENGINES_ROOM)/fake_execute.o $(CUDA_ROOM)/libfakecuda.a $(VENV)
+$(ENGINES_ROOM)/fake_cublaslt.o: tests/engines/fake_cublaslt.cc tests/engines/fake/cublasLt.h $(CUDA_HEADERS)
+	@mkdir -p $(@D)
+	$(CUDA_CXX) $(CUDA_CXXFLAGS) -Itests/engines/fake $(CUDA_INCLUDES) -c -o $@ $<
+
+# Headers of the real cuBLASLt: those that deps-engines installs, else a toolkit's.
+CUBLASLT_INCLUDES := $(patsubst %/cublasLt.h,%,$(firstword $(wildcard $(CUDNN)/nvidia/cu13/include/cublasLt.h /usr/local/cuda/include/cublasLt.h)))
+FAKE_LIBRARIES    := $(ENGINES_ROOM)/fake_cudnn.o $(ENGINES_ROOM)/fake_execute.o $(ENGINES_ROOM)/fake_cublaslt.o
+
+check-libraries: $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(FAKE_LIBRARIES) $(CUDA_ROOM)/libfakecuda.a tests/engines/real_cublaslt.c runtime/cublaslt_engine.h $(VENV)
 	$(PYTHON) tests/engines/check_libraries.py --occamyc=$<
 	$(PYTHON) tests/engines/test_engines.py $(ENGINES_ROOM)/fake-engines
 	$(PYTHON) tests/engines/test_steps.py $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(ENGINES_ROOM)/fake_cudnn.o,$(ENGINES_ROOM)/fake_execute.o \
 	  $(CUDA_ROOM)/libfakecuda.a "$(wildcard $(CUDNN))"
+	$(PYTHON) tests/engines/test_products.py $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines \
+	  $(ENGINES_ROOM)/fake_cudnn.o,$(ENGINES_ROOM)/fake_execute.o,$(ENGINES_ROOM)/fake_cublaslt.o $(CUDA_ROOM)/libfakecuda.a "$(CUBLASLT_INCLUDES)"
 
 .PHONY: check-libraries deps-engines engines
 
