@@ -68,9 +68,27 @@ def kind_of(attribute):
     return KINDS.get(name, name)
 
 
+def functions():
+    """Of each function of schemas/functions.txt that is an operator's, by name: the attributes that its head names."""
+    heads = re.findall(r"^((?:msft\.)?[A-Z]\w*)\([^;)]*;?([^)]*)\)\s+->", read("schemas/functions.txt"), re.M)
+    return {name: re.findall(r"(\w+) =", attributes) for name, attributes in heads}
+
+
+def misnamed(rows):
+    """What heads name that is no attribute of the operator."""
+    known = collections.defaultdict(set)
+    for (domain, name), attributes in rows.items():
+        known[name if domain != "com.microsoft" else "msft." + name] |= set(attributes)
+        known[name] |= set(attributes) if name in TWICE else set()
+    return [f"schemas/functions.txt: {name} has no attribute {attribute}" for name, named in functions().items()
+            for attribute in named if attribute not in known[name]]
+
+
 def unread(rows):
     """Attributes that no rule asks for by their name, whole or put together of a stem and an ending."""
-    source = "".join(read(os.path.join(folder, name)) for folder, _, names in os.walk("compiler") for name in names if name.endswith(".c"))
+    text = read("schemas/functions.txt")
+    source = "".join(f'"{name}"' for name in re.findall(r"@(\w+)", text) + [name for named in functions().values() for name in named])
+    source += "".join(read(os.path.join(folder, name)) for folder, _, names in os.walk("compiler") for name in names if name.endswith(".c"))
     names = {name for attributes in rows.values() for name in attributes} - UNREAD
     stems = ("class_", "target_", "keys_", "value_", "nodes_")
     return sorted(name for name in names if f'"{name}"' not in source and not name.startswith(stems))
@@ -156,7 +174,7 @@ def main():
     for key, versions in sorted(known.items()):
         for schema in versions.values():
             wrong += check_version(" ".join(key).strip(), schema, rows.get(key, {}))
-    wrong += [f"attribute {name}: nothing in compiler/ reads it" for name in unread(rows)]
+    wrong += [f"attribute {name}: nothing in compiler/ reads it" for name in unread(rows)] + misnamed(rows)
     tried = list(wrong_nodes(rows))
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         for found in pool.map(lambda n: refuse(sys.argv[1], folder, n, *tried[n]), range(len(tried))):
