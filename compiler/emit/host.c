@@ -203,20 +203,38 @@ static void put_calls(Emit *emit, Text *text)
     put_check_weights(emit, text);
 }
 
-/* Prints the table host_step: for each step, the words under which --profile writes its time. */
+/* The words under which --profile writes the time of a step; "" none. */
+static const char *profile_words(Emit *emit, const Step *step)
+{
+    if (!step_is_transfer(emit->program, step))
+        return step_key(emit->arena, step);
+    return buffer_memory(emit->program, step->operand[0].buffer) == MEMORY_DEVICE ? "copy_to_device"
+                                                                                  : "copy_from_device";
+}
+
+/* Prints the table host_step: for each step, the words under which --profile writes its time; of a program for a device
+ * also which of them it runs. */
 static void put_step_keys(Emit *emit, Text *text)
 {
     const Program *p = emit->program;
 
     text_put(text, "#ifdef OCC_PROFILE\nstatic const char *const host_step[] = {\n");
     for (int s = 0; s < p->nstep; s++) {
-        const char *key = step_key(emit->arena, &p->step[s]);
+        const char *key = profile_words(emit, &p->step[s]);
 
         text_put(text, "    ");
         text_quoted(text, key, strlen(key));
         text_put(text, ",\n");
     }
-    text_put(text, p->nstep ? "};\n#endif\n\n" : "    \"\",\n};\n#endif\n\n");
+    text_put(text, p->nstep ? "};\n" : "    \"\",\n};\n");
+    if (is_for_device(emit)) {
+        text_put(text, "#define HOST_DEVICE\nstatic const unsigned char host_step_given[] = {");
+        for (int s = 0; s < p->nstep; s++)
+            text_printf(text, "%s%d,", s % 32 ? " " : "\n    ",
+                        step_on_device(&p->step[s]) || step_is_transfer(p, &p->step[s]));
+        text_put(text, p->nstep ? "\n};\n" : "0};\n");
+    }
+    text_put(text, "#endif\n\n");
 }
 
 static void put_tables(Emit *emit, Text *text)

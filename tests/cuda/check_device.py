@@ -5,6 +5,7 @@ the device's outputs are held against the stored ones, within the case's toleran
 that calls functions of CUDA's mathematical library which may round otherwise than the processor's is exempt from the second, and
 counted. With --sanitize each of the tools of compute-sanitizer that it names watches a run, too. All that takes place --jobs at a time.
 Then ceilings.cu measures the device, and every case is timed alone, with its graph and step by step: WORK/device.md and WORK/profile.txt.
+Of networks both tell, and the program prints, which share of the time of their steps each kernel takes, by events of the stream.
 
 Where there is no device, all of it is compiled, and every run that did not take place is counted as skipped; where there is no nvcc, all
 is. With --stand-in the emulation takes the device's place, under other orders of threads and of what is enqueued: a test of this program.
@@ -33,6 +34,8 @@ INCLUDES = ["-Icodegen_templates/cuda", "-Icodegen_templates/c"]
 # What CUDA's library does not promise to round as a processor's does.
 OTHERWISE = re.compile(r"\b((?:a?(?:sin|cos|tan)h?|atan2|exp2?|expm1|log(?:2|10|1p)?|pow|erfc?|[lt]gamma|cbrt|sincos)f?)\(")
 TIME = re.compile(r"^run min (\S+) median (\S+) ms$", re.M)
+STEP = re.compile(r"^step (\d+) (\d+) (\S+)", re.M)  # of a host program's profile: nanoseconds of a call, steps, kernel
+HOOKS = " -DOCC_PROFILE"
 NO_DEVICE = 77
 SANITIZER = "compute-sanitizer"
 FOUND = 99        # its exit code where it found something
@@ -42,7 +45,8 @@ ROUNDED = 2.0 ** -9  # what --verify allows more with one of these, of a value a
 
 @dataclass
 class Found:
-    """What became of a case. exempt: functions in it that may round otherwise; times: milliseconds of a run; case, device: what runs it."""
+    """What became of a case. exempt: functions in it that may round otherwise; times: milliseconds of a run; kernels: (nanoseconds of a run,
+    steps) of each, the slowest first; case, device: what runs it."""
 
     name: str
     case: cases.Case = None
@@ -52,6 +56,7 @@ class Found:
     exempt: str = ""
     wrong: list = field(default_factory=list)
     times: dict = field(default_factory=dict)
+    kernels: dict = field(default_factory=dict)
 
 
 # ------------------------------------------------------------------------------------------------------------------- bits
@@ -98,8 +103,10 @@ def tools_for(options, target, *flags):
     return tools
 
 
-def build(options, case, folder, target, *flags):
+def build(options, case, folder, target, *flags, hooks=""):
+    """A program; hooks: more flags of the C compiler."""
     tools = tools_for(options, target, *flags)
+    tools.cflags += hooks
     run_case.compile_case(tools, case, folder)
     host.build_program(tools, folder)
     return tools
@@ -113,7 +120,7 @@ def compare_runs(options, case, folder, device, found):
         same = host.run_program(emulation, os.path.join(folder, "emulated"), case.model, inputs).outputs
         for info, want, bits, value in zip(case.model.graph.output, stored, same, got):
             rtol, atol = case.rtol, case.atol
-            if not found.name.startswith("test_"):                       # a network, as check-real holds it
+            if is_network(found.name):                                   # as check-real holds it
                 atol = max([atol, *(compare.scaled_tolerance(t) for t in networks.flat_tensors(want))])
             if TENSOR_CORES & set(options.flag):
                 rtol, atol = ROUNDED + rtol, ROUNDED * float(np.abs(want.array()).max()) + atol
@@ -149,6 +156,40 @@ def time_case(options, found):
             found.wrong.append(f"no times of {label} are told")
 
 
+def is_network(name):
+    return not name.startswith("test_")
+
+
+def kernel_times(text):
+    """{kernel: (nanoseconds of a run, steps)} of a profile, the slowest first."""
+    found = {}
+    for nanoseconds, steps, kernel in STEP.findall(text):
+        before = found.get(kernel, (0, 0))
+        found[kernel] = (before[0] + int(nanoseconds) * int(steps), before[1] + int(steps))
+    return dict(sorted(found.items(), key=lambda item: -item[1][0]))
+
+
+def profile_case(options, found):
+    """Which share of the time of a network's steps each kernel takes."""
+    folder = os.path.join(case_folder(options, found.name), "steps")
+    profile = os.path.join(folder, "steps.txt")
+    try:
+        host.run_program(found.device, folder, found.case.model, found.case.sets[0][0], ["--repeat", str(options.repeat), "--profile", profile])
+    except host.Failure as failure:
+        found.wrong.append(f"profile: {failure.state}: {failure}")
+        return
+    found.kernels = kernel_times(run_case.read_text(profile))
+    if not found.kernels:
+        found.wrong.append("no times of kernels are told")
+
+
+def shares(found):
+    """(kernel, share of the time of all steps, nanoseconds, steps) of a network's kernels."""
+    whole = sum(nanoseconds for nanoseconds, _ in found.kernels.values())
+    for kernel, (nanoseconds, steps) in found.kernels.items():
+        yield kernel, nanoseconds / max(whole, 1), nanoseconds, steps
+
+
 def case_folder(options, name):
     return os.path.join(os.path.abspath(options.work), "cases", name)
 
@@ -162,8 +203,9 @@ def check_case(options, path):
         found.device = build(options, case, os.path.join(folder, "device"), "device")
         found.exempt = "tensor cores" if TENSOR_CORES & set(options.flag) else rounds_otherwise(
             run_case.read_text(os.path.join(folder, "device", "model.cu")))
+        if options.runs or is_network(found.name):
+            build(options, case, os.path.join(folder, "steps"), "device", "--graph=off", hooks=HOOKS if is_network(found.name) else "")
         if options.runs:
-            build(options, case, os.path.join(folder, "steps"), "device", "--graph=off")
             compare_runs(options, case, folder, found.device, found)
             sanitize(options, case, folder, found.device, found)
         found.built = True
@@ -176,6 +218,8 @@ def finish_case(options, found):
     """Times a case that was built, and takes away what is right."""
     if options.runs and found.built:
         time_case(options, found)
+        if is_network(found.name):
+            profile_case(options, found)
         found.ran = True
     if not found.wrong:
         shutil.rmtree(case_folder(options, found.name))
@@ -215,12 +259,16 @@ def write_results(options, limits, results):
              f"{len(ran)} programs ran; {sum(not r.wrong for r in ran)} gave the stored outputs. {len(same)} have the emulation's bits; "
              f"{sum(bool(r.exempt) for r in ran)} call functions that may round otherwise and were not held against them.", "",
              "| program | ms with its graph | ms step by step | functions that may round otherwise |", "|---|---|---|---|",
-             *(f"| {r.name} | {r.times.get('graph', '-')} | {r.times.get('steps', '-')} | {r.exempt or '-'} |" for r in ran)]
+             *(f"| {r.name} | {r.times.get('graph', '-')} | {r.times.get('steps', '-')} | {r.exempt or '-'} |" for r in ran), "",
+             "Of networks, the share of each kernel in the time of all steps: medians between the events of the stream before and behind a step.", "",
+             "| program | kernel | share | us | steps |", "|---|---|---|---|---|",
+             *(f"| {r.name} | {kernel} | {share:.1%} | {ns / 1e3:.1f} | {steps} |" for r in ran for kernel, share, ns, steps in shares(r))]
     with open(os.path.join(options.work, "device.md"), "w") as file:
         file.write("\n".join(lines) + "\n")
     with open(os.path.join(options.work, "profile.txt"), "w") as file:
         file.writelines(f"ceiling {name} {value}\n" for name, value in limits.items())
         file.writelines(f"run {r.name} {label} {1e6 * ms:.0f}\n" for r in ran for label, ms in r.times.items())
+        file.writelines(f"kernel {r.name} {kernel} {ns} {steps}\n" for r in ran for kernel, _, ns, steps in shares(r))
 
 
 # ------------------------------------------------------------------------------------------------------------------- main
@@ -266,6 +314,9 @@ def main():
         for text in found.wrong:
             print(f"{found.name}: {text}", flush=True)
     if options.runs:
+        for found in results:
+            if found.kernels:
+                print(f"{found.name}:", ", ".join(f"{kernel} {share:.1%}" for kernel, share, _, _ in shares(found)))
         write_results(options, limits, results)
         print(f"{options.work}/device.md and profile.txt: written")
     else:

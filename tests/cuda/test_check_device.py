@@ -8,12 +8,16 @@ import tempfile
 import unittest
 
 import numpy as np
+import onnx
+from onnx.reference import ReferenceEvaluator
 
+import cases
 import check_device
 import tensors
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 OCCAMYC, ARCHIVE, CASES = sys.argv[1:4]
+DIGITS = os.path.join(HERE, "..", "..", "models", "digits.onnx")
 
 
 def tensor(*values, kind=np.float32):
@@ -63,6 +67,13 @@ class Bits(unittest.TestCase):
         self.assertEqual(found, "pow, sinf")
 
 
+class Shares(unittest.TestCase):
+    def test_kernels_of_a_profile(self):
+        found = check_device.Found("net", kernels=check_device.kernel_times(
+            "occamyc profile 1\nstep 3000 2 pool_f32 MaxPool 1x1\nstep 9000 1 conv_krsc_f32 Conv 1x8\nstep 1000 1 pool_f32 MaxPool 2x2\nload 5 1 64\n"))
+        self.assertEqual(list(check_device.shares(found)), [("conv_krsc_f32", 0.5625, 9000, 1), ("pool_f32", 0.4375, 7000, 3)])
+
+
 class Runs(unittest.TestCase):
     def test_good_days(self):
         done, made = check(case("test_gather_0"), case("test_add_bcast"))
@@ -72,6 +83,20 @@ class Runs(unittest.TestCase):
         self.assertIn("THE EMULATION", made["device.md"])
         for line in (r"ceiling sums [\d.]+ GFLOP/s", r"ceiling launch_in_graph [\d.e+]+ us", r"run test_gather_0 graph \d+", r"run test_add_bcast steps \d+"):
             self.assertRegex(made["profile.txt"], re.compile(f"^{line}$", re.M))
+
+    def test_a_network_is_profiled(self):
+        """By the virtual clock of the fake runtime, on which every kernel takes 3 us and a copy 8 and its bytes."""
+        model = onnx.load(DIGITS)
+        image = np.random.default_rng(1).random((1, 1, 8, 8), np.float32)
+        scores = ReferenceEvaluator(model).run(None, {model.graph.input[0].name: image})
+        with tempfile.TemporaryDirectory() as folder:
+            cases.write_case(os.path.join(folder, "digits"), model, [([tensors.from_numpy(image)], [tensors.from_numpy(x) for x in scores])], "digits", "own")
+            done, made = check(os.path.join(folder, "digits"))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertRegex(done.stdout, r"(?m)^digits: conv_krsc_f32 26\.5%, copy_to_device 23\.6%, copy_from_device 23\.5%, pool_f32 17\.6%, copy_f32 8\.8%$")
+        for line in ("kernel digits conv_krsc_f32 9000 3", "kernel digits pool_f32 6000 2", "kernel digits copy_to_device 8016 1"):
+            self.assertIn(f"\n{line}\n", made["profile.txt"])
+        self.assertIn("| digits | pool_f32 | 17.6% | 6.0 | 2 |", made["device.md"])
 
     def test_one_bit_is_found(self):
         done, _ = check(f"--runner={sys.executable} {os.path.join(HERE, 'flip_bit.py')}", case("test_add_bcast"))
