@@ -13,13 +13,16 @@ ALLC     = $(STD) $(WARN) $(CFLAGS) $(SANFLAG)
 all: $(BUILD)/occamyc $(BUILD)/occamplan
 
 # -- planners: a library of its own; includes the C library only ------------------------------------------------------
-PLAN_SRC := $(filter-out planners/plan_main.c,$(wildcard planners/*.c))
+PLAN_SRC := $(wildcard planners/*.c)
 PLAN_OBJ := $(PLAN_SRC:%.c=$(BUILD)/%.o)
 
 $(BUILD)/liboccamplan.a: $(PLAN_OBJ)
 	rm -f $@ && ar rcsD $@ $^
 
-$(BUILD)/occamplan: $(BUILD)/planners/plan_main.o $(BUILD)/liboccamplan.a
+# -- the command occamplan: files and pictures of plans ---------------------------------------------------------------
+PLAN_TOOL := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/occamplan/*.c))
+
+$(BUILD)/occamplan: $(PLAN_TOOL) $(BUILD)/liboccamplan.a
 	$(CC) $(ALLC) -o $@ $^ -lm
 
 # -- the ONNX decoder, made from our text of the schema ---------------------------------------------------------------
@@ -65,6 +68,10 @@ $(BUILD)/occamyc: $(BUILD)/compiler/main.o $(BUILD)/liboccamyc.a $(BUILD)/libocc
 $(BUILD)/planners/%.o: planners/%.c
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tools/%.o: tools/%.c
+	@mkdir -p $(@D)
+	$(CC) $(ALLC) -I. -MMD -MP -c -o $@ $<
 
 $(BUILD)/compiler/%.o: compiler/%.c | $(BUILD)/gen/onnx.pb-c.c
 	@mkdir -p $(@D)

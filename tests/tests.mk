@@ -21,7 +21,7 @@ ROOMS = $(subst $() ,|,$(notdir $(shell find compiler -mindepth 1 -type d)))
 # Who may include whom: planners/ the C library only; runtime/ and codegen_templates/ nothing of compiler/. Comments speak of
 # files and names that exist.
 check-includes:
-	@! grep -nE '#include "($(ROOMS)|compiler)/' planners/*.[ch]
+	@! grep -nE '#include "($(ROOMS)|compiler)/' planners/*.[ch] tools/*/*.[ch]
 	@! grep -rnE '#include "($(ROOMS)|compiler)/' codegen_templates/c codegen_templates/main
 	@for h in $$(find compiler -name '*.h'); do \
 	    $(CC) $(STD) -I. -Icompiler -I$(BUILD)/gen -fsyntax-only -x c $$h || exit 1; done
@@ -30,7 +30,7 @@ check-includes:
 
 # Rooms of compiler/ stand on each other; no file name twice, no struct's name twice in the project.
 check-layers:
-	@python3 tests/tools/check_layers.py compiler planners runtime codegen_templates
+	@python3 tests/tools/check_layers.py compiler planners tools runtime codegen_templates
 	@echo "1 passed, 0 failed"
 
 # The code as .clang-format has it, of the version whose layout that is; `make format` mends. What tests of the embed tool read

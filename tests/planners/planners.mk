@@ -8,9 +8,9 @@ $(PLAN_TEST_AID): $(BUILD)/tests/planners/%.o: tests/planners/%.c tests/planners
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -I. -c -o $@ $<
 
-$(PLAN_TESTS): $(BUILD)/tests/planners/%: tests/planners/%.c tests/planners/oracle.h $(PLAN_TEST_AID) $(BUILD)/liboccamplan.a
+$(PLAN_TESTS): $(BUILD)/tests/planners/%: tests/planners/%.c tests/planners/oracle.h $(PLAN_TEST_AID) $(BUILD)/tools/occamplan/csv.o $(BUILD)/liboccamplan.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -I. -o $@ $< $(PLAN_TEST_AID) $(BUILD)/liboccamplan.a -lcmocka -lm
+	$(CC) $(ALLC) -I. -o $@ $< $(PLAN_TEST_AID) $(BUILD)/tools/occamplan/csv.o $(BUILD)/liboccamplan.a -lcmocka -lm
 
 check-planners: $(PLAN_TESTS) $(BUILD)/occamplan
 	@for t in $(PLAN_TESTS); do echo "== $$t"; OCCAMPLAN=$(BUILD)/occamplan $$t || exit 1; done

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "oracle.h"
-#include "planners/csv.h"
+#include "tools/occamplan/csv.h"
 
 static int read_text(const char *text, CsvTable *table, char why[160])
 {

@@ -18,6 +18,6 @@ check-same: all $(OTHER)/occamyc $(BUILD)/locale/de_DE.UTF-8 $(CASES)
 # Nothing that the compiler writes hangs on the order in which C evaluates arguments.
 check-order: all
 	@$(PYTHON) tests/same/check_order.py --flags="$(STD) -I. -Icompiler -I$(BUILD)/gen" \
-	    $(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c planners/*.c)
+	    $(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c planners/*.c tools/*/*.c)
 
 .PHONY: check-same check-order

@@ -12,7 +12,7 @@ PIECES = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\
 WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 FILE = re.compile(r"\b(?:[a-z_0-9]+/)*[a-z_0-9]+\.(?:c|h|def|py)\b")
 LIBRARY = {"math.h", "string.h", "stdint.h", "stdio.h", "stdlib.h"}
-READ = ("compiler/", "planners/", "codegen_templates/", "runtime/")
+READ = ("compiler/", "planners/", "tools/", "codegen_templates/", "runtime/")
 
 # Examples: names of generated code, of models and their tensors, parts of names, names of ONNX that no code spells out.
 EXAMPLES = set("""

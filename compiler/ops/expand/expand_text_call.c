@@ -195,7 +195,9 @@ static FormulaValue word_most(Formula *f, const FormulaValue *in)
 
 static FormulaValue word_same(Formula *f, const FormulaValue *in)
 {
-    return formula_whole(extent_same(type_of(f, &in[0])->dim[in[1].whole], type_of(f, &in[2])->dim[in[3].whole]));
+    const Type *a = type_of(f, &in[0]), *b = type_of(f, &in[2]);
+
+    return formula_whole(extent_same(a->dim[in[1].whole], b->dim[in[3].whole]));
 }
 
 static FormulaValue word_front(Formula *f, const FormulaValue *in)

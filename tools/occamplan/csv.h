@@ -4,7 +4,7 @@
 #define OCC_CSV_H
 
 #include <stddef.h>
-#include "planner.h"
+#include "planners/planner.h"
 
 enum { CSV_COLUMNS = 64 };
 

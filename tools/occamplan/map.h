@@ -4,7 +4,7 @@
 #define OCC_MAP_H
 
 #include <stdio.h>
-#include "planner.h"
+#include "planners/planner.h"
 
 typedef struct MapLabels {
     const char        *title;    /* one line, or NULL */

@@ -1,4 +1,4 @@
-/* plan_main.c - the command occamplan: a problem as CSV in, the same with offsets out, and what is proven of it.
+/* main.c - the command occamplan: a problem as CSV in, the same with offsets out, and what is proven of it.
  * Exit status: 0 a plan was found (or checked and right), 2 bad usage or input, 3 a file could not be written, 4 proven
  * infeasible, or a limit was reached without a plan. */
 #include "csv.h"
