@@ -30,6 +30,7 @@ typedef struct Form {
     bool        queued;       /* on several queues */
     double      window;       /* of the queues' pace, see program_schedule */
     Slices      slices;       /* with --weights=swap: nodes with slices of another size */
+    int         larger;       /* with --weights=swap: slices of all others are 2^larger times as large */
     bool        whole_tables; /* with --weights=swap: no row of a table is loaded by index */
 } Form;
 

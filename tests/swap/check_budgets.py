@@ -3,7 +3,8 @@
 Each network is built with its weights in the program, then with weights that are loaded while it runs, in budgets from the least that works to
 one in which all weights stay, and runs on the same inputs, stored or random, twice each: what a second run does with weights that stay is
 other than in the first. One byte less than the least is refused (exit 4). No budget takes more RAM than it has, the largest reads
-nothing, and every report is what its schema says. With --most no least is above so many bytes.
+nothing, and every report is what its schema says. With --most no least is above so many bytes, with --loads the largest budget in which
+something is read begins at most so many loads a run.
 """
 
 import argparse
@@ -72,15 +73,18 @@ def check(tools, arguments, name, path, dims):
     sets = [inputs for inputs in sets for _ in range(2)]
     fixed = [*dims, DIRECT]
     wanted = check_networks.answers(tools, os.path.join(arguments.work, name), path, model, sets, fixed)
-    swap = [*fixed, "--weights=swap"]
+    swap, loads = [*fixed, "--weights=swap"], 0
     for budget in budgets(tools, path, swap, arguments.count, arguments.most):
         flags = [*swap, f"--max-ram={budget}"]
         if ram_of(tools, path, flags) > budget:
             raise host.Failure("wrong", f"{' '.join(flags)}: the plan takes more")
         swapped = report_of(tools, path, flags, os.path.join(arguments.work, name, "report.json"))["memory"].get("swap")
         read = swapped["read"] + swapped["row_bytes"] if swapped else 0
+        loads = swapped["loads"] if read else loads
         if check_networks.answers(tools, os.path.join(arguments.work, name), path, model, sets, flags) != wanted:
             raise host.Failure("wrong", f"{' '.join(flags)} gives other bits than weights in the program")
+    if arguments.loads and loads > arguments.loads:
+        raise host.Failure("wrong", f"a run begins {loads} loads in the last budget but one")
     if read:
         raise host.Failure("wrong", f"in {budget} bytes all weights have room, and a run reads {read}")
 
@@ -91,6 +95,7 @@ def main():
     parser.add_argument("--real", help="folder of real networks")
     parser.add_argument("--count", type=int, default=8, help="budgets for each network")
     parser.add_argument("--most", type=int, help="bytes that the least budget may be, at most")
+    parser.add_argument("--loads", type=int, help="loads of a run, at most, in the last budget in which any is needed")
     parser.add_argument("models", nargs="*", metavar="MODEL.onnx")
     arguments = parser.parse_args()
     tools = networks.toolchain(arguments)

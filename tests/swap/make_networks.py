@@ -61,6 +61,15 @@ def bottlenecks(path):
     b.save(path, ("x", [1, 3, 24, 24]), (b.node("GlobalAveragePool", [y]), [1, 64, 1, 1]))
 
 
+def products(path):
+    """Four products that take no time beside their weights: in most budgets each load costs a share of its latency."""
+    b, y = Builder(TensorProto.FLOAT), "x"
+    for _ in range(4):
+        y = b.node("MatMul", [y, b.constant((RANDOM.standard_normal((64, 2048)) / 8).astype(np.float32))])
+        y = b.node("ReduceMean", [b.node("Reshape", [y, b.constant(np.array([2, 32, 64]))])], axes=[1], keepdims=0)
+    b.save(path, ("x", [2, 64]), (y, [2, 64]))
+
+
 def conv_bytes(b, x, inputs, outputs, kernel, groups=1):
     shape = (outputs, inputs // groups, kernel, kernel)
     depth = int(np.prod(shape[1:]))
@@ -86,6 +95,7 @@ def main():
     floats(folder / "channels.onnx")
     integers(folder / "channels_int8.onnx")
     bottlenecks(folder / "bottlenecks.onnx")
+    products(folder / "products.onnx")
 
 
 if __name__ == "__main__":

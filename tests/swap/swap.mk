@@ -14,6 +14,8 @@ check-swap: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
 	    --flag=--load-rate=20M:300us:512 $(BUILD)/swap_networks/channels.onnx $(BUILD)/swap_networks/channels_int8.onnx
 	$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/sums --literal --count=3 --most=210000 \
 	    --flag=--load-rate=1M:1us:16 $(BUILD)/swap_networks/bottlenecks.onnx
+	$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/swap_runs/latency --literal --count=5 --loads=60 \
+	    --flag=--load-rate=20M:300us:512 $(BUILD)/swap_networks/products.onnx
 	$(if $(wildcard $(REAL)/mnist_8/model.onnx),$(PYTHON) tests/swap/check_budgets.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' \
 	    --work=$(BUILD)/swap_runs/cascades --literal --flag=--load-rate=20M:300us:512 $(REAL)/mnist_8/model.onnx, \
 	    @echo "SKIPPED: $(REAL)/mnist_8 is not there: its cascades fit only in some budgets")
