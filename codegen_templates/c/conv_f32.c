@@ -109,19 +109,67 @@ OCC_HOT void occ_conv_band_runs(occ_conv *g, const occ_conv_block *b, int64_t im
     }
 }
 
-/* occ_conv_band for a width that is known only at run time. Along each row, tiles are full, then 16, 8, 4 and 2 pixels
- * wide where that is at least OCC_CONV_LEAST. The remaining columns, and those that miss taps, are taken downwards. */
+/* The columns behind the full tiles of a run, behind those of one pixel less, and behind shorter ones. */
+typedef struct occ_conv_ends {
+    int64_t full, less, last;
+} occ_conv_ends;
+
+/* Are tiles of at most `full` pixels so small that a run is cut evenly, into tiles of up to two pixels less? */
+OCC_HOT int occ_conv_is_even(int full, int least)
+{
+    return full <= least + 2;
+}
+
+/* The cut of columns c to end - 1 where their number is known only at run time: into as few tiles as hold them, of
+ * `full` pixels and of one or two less, but of `least` at least. Where no such tiles fit, and where tiles are larger,
+ * up to least - 1 columns at the end are in no tile. Example: of tiles of at most 6 pixels, 49 columns make four of 6
+ * and five of 5; 13 columns make 5, 4 and 4; 7 columns make one of 6. */
+OCC_HOT occ_conv_ends occ_conv_ends_of(int64_t c, int64_t end, int full, int least)
+{
+    const int64_t count = end - c, tiles = occ_ceil_div(count, full), missing = tiles * full - count;
+    const int64_t whole = c + count / full * full;
+    const int     even = occ_conv_is_even(full, least);
+    occ_conv_ends e = {whole, whole, even ? whole : end - count % full % least};
+    if (even && missing <= (full - 2 >= least ? 2 * tiles : tiles)) {
+        e.full = c + occ_max(tiles - missing, 0) * full;
+        e.less = e.full + (missing <= tiles ? missing : 2 * tiles - missing) * (full - 1);
+        e.last = end;
+    }
+    return e;
+}
+
+/* The tiles of a row as `ends` has them; shorter ones are 16, 8, 4 and 2 pixels wide where that is at least `least`. */
+OCC_HOT void occ_conv_run_open(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
+                               occ_conv_ends ends, occ_taps d, occ_taps h, occ_taps t, int least)
+{
+    const int full = OCC_TILE_ROWS(b->vectors);
+    c = occ_conv_tiles(g, b, image, z, r, c, ends.full, d, h, t, full);
+    if (occ_conv_is_even(full, least)) {
+        if (full > 1)
+            c = occ_conv_tiles(g, b, image, z, r, c, ends.less, d, h, t, full - 1);
+        if (full - 2 >= least)
+            occ_conv_tiles(g, b, image, z, r, c, ends.last, d, h, t, full - 2);
+        return;
+    }
+    OCC_UNROLL(4)
+    for (int columns = 16; columns > 1; columns /= 2)
+        if (columns < full && columns >= least)
+            c = occ_conv_tiles(g, b, image, z, r, c, ends.last, d, h, t, columns);
+}
+
+/* occ_conv_band for a width that is known only at run time. The columns without a tile in their row, and those that
+ * miss taps, are taken downwards. */
 OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
                                 occ_taps d, occ_taps h)
 {
-    const occ_taps inside = occ_conv_interior(g, 2), all = {0, g->kernel[2]};
-    const int      full = OCC_TILE_ROWS(b->vectors), least = OCC_CONV_LEAST(b->vectors);
-    const int64_t  whole = inside.last - (inside.last - inside.first) % full % least;
+    const occ_taps      inside = occ_conv_interior(g, 2), all = {0, g->kernel[2]};
+    const int           full = OCC_TILE_ROWS(b->vectors), least = OCC_CONV_LEAST(b->vectors);
+    const occ_conv_ends ends = occ_conv_ends_of(inside.first, inside.last, full, least);
     OCC_ROLL
     for (int64_t k = r; k < end; k++)
-        occ_conv_run(g, b, image, z, k, inside.first, whole, d, h, all, least);
+        occ_conv_run_open(g, b, image, z, k, inside.first, ends, d, h, all, least);
     OCC_ROLL
-    for (int64_t c = inside.first > 0 ? 0 : whole; c < g->out[2]; c = c + 1 == inside.first ? whole : c + 1) {
+    for (int64_t c = inside.first > 0 ? 0 : ends.last; c < g->out[2]; c = c + 1 == inside.first ? ends.last : c + 1) {
         const occ_taps t = occ_conv_taps(g, 2, c);
         int64_t        k = r;
         OCC_ROLL
@@ -172,6 +220,9 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
 {
     occ_vf    acc[OCC_TILE_MAX];
     const int sums = columns * b->vectors;
+#if OCC_OPEN_EXTENTS
+    OCC_FREE_VECTORS();
+#endif
     if (end == g->inputs)
         occ_conv_fetch(g, b, c, 1, columns);
     if (from == 0)
@@ -244,29 +295,35 @@ OCC_HOT int64_t occ_conv_line_tiles(occ_conv *g, int64_t group, int64_t from, in
     return c;
 }
 
-/* occ_conv_line for a line whose length is known only at run time: full tiles, then tiles of 8, of 4 and of one
- * pixel. */
+/* occ_conv_line for a line whose length is known only at run time. Tiles that are not cut evenly are full, then of 8,
+ * of 4 and of one pixel. A line of one or two tiles takes all of k at once. */
 OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
 {
-    const int            full = OCC_TILE_ROWS(vectors);
-    const int64_t        depth = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
+    const int     full = OCC_TILE_ROWS(vectors), least = OCC_CONV_LEAST(vectors), even = occ_conv_is_even(full, least);
+    const int64_t part = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
+    const int64_t depth = g->out[2] > 2 * full ? part : g->inputs;
     const occ_conv_block panel = occ_conv_block_of(g, group, from, vectors * OCC_W);
     occ_vf               kept[OCC_LINE_TILES * OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W)];
     const float         *after = panel.w + g->inputs * panel.pitch + (last == g->outputs ? g->skip : 0);
     g->next = after;
     OCC_ROLL
     for (int64_t first = 0; first < g->out[2]; first += OCC_LINE_TILES * full) {
-        const int64_t stop = occ_min(first + OCC_LINE_TILES * full, g->out[2]);
+        const int64_t       stop = occ_min(first + OCC_LINE_TILES * full, g->out[2]);
+        const occ_conv_ends ends = occ_conv_ends_of(first, stop, full, least);
         OCC_ROLL
         for (int64_t begin = 0; begin < g->inputs; begin += depth) {
             const int64_t end = occ_min(begin + depth, g->inputs);
             int64_t       c = first;
             if (first == 0 && stop == g->out[2])
                 g->next = end < g->inputs ? panel.w + end * panel.pitch : after;
-            c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, full);
-            if (full > 8)
+            c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.full, begin, end, full);
+            if (even && full > 1)
+                c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.less, begin, end, full - 1);
+            if (even && full - 2 >= least)
+                c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.last, begin, end, full - 2);
+            if (!even && full > 8)
                 c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 8);
-            if (full > 4)
+            if (!even && full > 4)
                 c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 4);
             occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 1);
         }
@@ -409,6 +466,12 @@ OCC_HOT int occ_conv_fits(const occ_image *x_at, const occ_image *y_at, const oc
     return whole && (rest == 0 || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_TILE_ROWS(last)));
 }
 
+/* Is each result made of the one pixel at its place? Such an image is flat, mostly. */
+OCC_HOT int occ_conv_is_still(const occ_window *window)
+{
+    return occ_window_size(window) == 1 && window->stride[1] == 1 && window->stride[2] == 1;
+}
+
 /* Is a row so narrow that a tile of one vector takes it whole, and two vectors would have to cut it? Then the weights
  * are read once for a row. */
 OCC_HOT int occ_conv_is_narrow(int64_t width)
@@ -474,6 +537,14 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
         return;
     }
 #if OCC_OPEN_EXTENTS
+    if (open && pace > 0)
+        g.pace = occ_conv_pace_open(pace, high * occ_ceil_div(width, OCC_TILE_ROWS(vectors)), vectors);
+    if (OCC_W == 8 && open && tile[0] == 0 && (tile[1] == 0 || tile[1] >= y_at->dim[3]) && pace > 0 &&
+        !occ_conv_is_still(window) && occ_conv_is_deep_open(&g)) {
+        for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
+            occ_deep_channels(&g, group);
+        return;
+    }
     if (form == OCC_CONV_OPEN) {
         occ_conv_groups(g, groups, vectors, images, high, OCC_CONV_OPEN);
         return;

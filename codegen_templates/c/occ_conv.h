@@ -108,6 +108,16 @@ OCC_HOT int64_t occ_conv_pace(int64_t weights, int64_t tiles, int vectors)
     return pace >= 32 ? 32 : pace >= 16 ? 16 : pace >= 8 ? 8 : pace >= 4 ? 4 : pace >= 2 ? 2 : 1;
 }
 
+/* The pace where extents are known only at run time: `most` (literal) or less, as occ_conv_pace has it. */
+OCC_HOT int64_t occ_conv_pace_open(int64_t most, int64_t tiles, int vectors)
+{
+    const int64_t lines = tiles * OCC_PANEL / (vectors * OCC_W) / 2;
+    int64_t       pace = most;
+    while (pace > 1 && pace > lines)
+        pace /= 2;
+    return pace;
+}
+
 /* Is the convolution flat: 1x1, without padding behind the image, and evenly spaced pixels? Then the image is one long
  * row. */
 OCC_HOT int occ_conv_is_flat(const occ_image *x_at, const occ_image *y_at, const occ_window *window)
@@ -273,6 +283,9 @@ OCC_HOT void occ_conv_tile(occ_conv *g, const occ_conv_block *b, int64_t image, 
     const float *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
                      (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2];
     float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+#if OCC_OPEN_EXTENTS
+    OCC_FREE_VECTORS();
+#endif
     occ_conv_fetch(g, b, occ_conv_pixel(g, image, z, r, c), rows, columns);
     occ_conv_start(g, b, acc, rows * columns);
     if (edge)

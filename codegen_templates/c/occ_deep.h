@@ -89,6 +89,18 @@ OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
         occ_deep_tile(p, OCC_TILE_ROWS(2) - 1);
 }
 
+/* Likewise `count` pixels, which are not as many as tiles of these two sizes hold: tiles of one less, of four and of
+ * one. Example: of six at most, 13 pixels are a tile of 5 and two of 4. */
+OCC_STEP void occ_deep_few(occ_deep *p, int64_t count)
+{
+    for (; count % 4 && count >= OCC_TILE_ROWS(2) - 1; count -= OCC_TILE_ROWS(2) - 1)
+        occ_deep_tile(p, OCC_TILE_ROWS(2) - 1);
+    for (; count >= 4; count -= 4)
+        occ_deep_tile(p, 4);
+    for (; count > 0; count--)
+        occ_deep_tile(p, 1);
+}
+
 /* The tap at row k, column n of the window, whose weights in the panel are w, for a block of rows. */
 OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, int64_t n, occ_taps block)
 {
@@ -115,6 +127,12 @@ OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, 
                            part,
                            part + depth * OCC_PANEL,
                            kept};
+#if OCC_OPEN_EXTENTS
+        if (cut.size < OCC_TILE_ROWS(2) - 1) {
+            occ_deep_few(&p, rows * (columns.last - columns.first));
+            continue;
+        }
+#endif
         occ_deep_tiles(&p, full, cut.tiles);
     }
 }
@@ -148,6 +166,22 @@ OCC_HOT void occ_deep_channels(occ_conv *g, int64_t group)
             occ_deep_block(g, &b, block);
         }
     }
+}
+
+/* occ_conv_is_deep where extents are known only at run time. Images of one block have no edge tiles in the loop over
+ * rows, so they are deep even if few pixels see a tap. */
+OCC_HOT int occ_conv_is_deep_open(const occ_conv *g)
+{
+    const int shape = g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->xchannel == 1 &&
+                      g->outputs % OCC_PANEL == 0; /* literals */
+    const int64_t  full = OCC_TILE_ROWS(2);
+    const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
+    int64_t        high, least;
+    if (!shape || g->out[1] < 2 || g->out[2] < 1 || g->out[2] > OCC_DEEP_PIXELS)
+        return 0;
+    high = occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size;
+    least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first);
+    return g->out[1] * g->out[2] <= OCC_DEEP_PIXELS || least >= (full - 1) * (full - 1);
 }
 
 /* Is the loop over taps faster than the loop over rows? With vectors of 8 lanes it is for one image, weights that do

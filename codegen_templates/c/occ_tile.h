@@ -25,6 +25,21 @@
 #endif
 #define OCC_TILE_MAX 32 /* accumulators of the largest tile */
 
+#if OCC_OPEN_EXTENTS
+/* No vector stays in a register across this. It stands where a tile begins: else GCC keeps constants of other loops in
+ * registers, which the sums of a full tile and the weights need. */
+#if OCC_W == 8 && defined(__x86_64__)
+#define OCC_FREE_VECTORS() \
+    __asm__ volatile("" \
+                     : \
+                     : \
+                     : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
+                       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
+#else
+#define OCC_FREE_VECTORS() ((void)0)
+#endif
+#endif
+
 /* One step of k: acc[i][j] += x[i] * w[j].
  *   x      the input of the tile's first pixel; pixels are `across` elements apart in a row, rows `down` elements
  *   w      one row of the panel; vector j is at j * OCC_W; `lanes` of the last vector exist
@@ -72,6 +87,19 @@ OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t dow
                 occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
         }
     }
+#if OCC_OPEN_EXTENTS
+    if (!OCC_KNOWN(pace) && pace > 0) {
+        OCC_ROLL
+        for (; k + pace <= depth; k += pace) {
+            const float *stop = w + pace * pitch;
+            OCC_PREFETCH(*next);
+            *next += 16;
+            OCC_ROLL
+            for (; w != stop; x += step, w += pitch)
+                occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
+        }
+    }
+#endif
     OCC_ROLL
     for (; k < depth; k++, x += step, w += pitch)
         occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);

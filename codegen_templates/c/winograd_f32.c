@@ -163,6 +163,10 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
                       u,
                       skip,
                       pace};
+#if OCC_OPEN_EXTENTS
+        if (form == OCC_CONV_OPEN)
+            g.pace = occ_conv_pace_open(pace, occ_ceil_div(width, OCC_TILE_ROWS(OCC_TILE_VECTORS)), OCC_TILE_VECTORS);
+#endif
         occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1, form);
     }
 }
@@ -208,7 +212,13 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
     OCC_ROLL
     for (int64_t first = 0; first < all; first += group) {
         const int64_t count = occ_min(group, all - first);
+#if OCC_OPEN_EXTENTS
+        const int64_t fours = occ_min(group, occ_ceil_div(count, 4) * 4);
+        const int     even = occ_conv_is_even(OCC_TILE_ROWS(OCC_TILE_VECTORS), OCC_CONV_LEAST(OCC_TILE_VECTORS));
+        const int64_t width = OCC_KNOWN(all) ? group : even && count >= 8 ? count : fours;
+#else
         const int64_t width = OCC_KNOWN(all) ? group : occ_min(group, occ_ceil_div(count, 4) * 4);
+#endif
         for (int64_t slot = 0; slot < count; slot++)
             occ_winograd_load(&p, slot, first + slot, (int)m);
         for (int f = 0; f < frequencies && count < width; f++) /* the results of these tiles are not read */

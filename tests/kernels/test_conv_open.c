@@ -1,5 +1,5 @@
 /* test_conv_open.c - convolution with literal channels and windows of images whose height and width are variables: full
- * tiles, shorter ones, edges and single columns of every width. */
+ * tiles, shorter ones, edges and single columns of every width; blocks of k outermost in small images. */
 #include "conv_check.h"
 #include "conv_f32.c"
 
@@ -12,7 +12,14 @@
     CONV(grouped, 4, 6, 12, 3, 1, 1, 1, 3, 0, 0, 0) CONV(slim_tile, 16, 64, 9, 3, 1, 1, 1, 1, 1, 3, 0) \
     CONV(only_padding, 3, 8, 6, 3, 1, 1, 3, 1, 0, 0, 0) CONV(lone_channel, 1, 1, 18, 3, 1, 1, 1, 1, 0, 0, 0) \
     CONV(deep_line, 200, 72, 20, 1, 1, 1, 0, 1, 0, 0, 0) CONV(deep_line_wide, 100, 144, 17, 1, 1, 1, 0, 1, 4, 0, 0) \
-    CONV(crowded, 1024, 128, 5, 1, 1, 1, 0, 1, 0, 0, 4) CONV(paced, 70, 64, 14, 3, 2, 1, 1, 1, 0, 0, 8)
+    CONV(crowded, 1024, 128, 5, 1, 1, 1, 0, 1, 0, 0, 4) CONV(paced, 70, 64, 14, 3, 2, 1, 1, 1, 2, 0, 8) \
+    CONV(long_line, 97, 32, 34, 1, 1, 1, 0, 1, 0, 0, 16) CONV(three_vectors, 100, 24, 15, 1, 1, 1, 0, 1, 0, 0, 2)
+
+/* Deep in images of one block of pixels, and in blocks of rows where enough pixels see each tap. */
+#define DEEP(CONV) \
+    CONV(deep, 70, 64, 30, 3, 1, 1, 1, 1, 0, 0, 32) CONV(deep_strided, 130, 32, 31, 3, 2, 1, 1, 1, 0, 0, 8) \
+    CONV(deep_point, 96, 32, 19, 1, 2, 1, 0, 1, 0, 0, 16) CONV(deep_grouped, 33, 32, 9, 3, 1, 1, 1, 2, 0, 0, 4) \
+    CONV(deep_wide, 32, 32, 16, 5, 1, 1, 2, 1, 0, 0, 1) CONV(deep_dilated, 40, 32, 12, 3, 1, 3, 3, 1, 0, 16, 2)
 /* clang-format on */
 
 #define OPEN(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
@@ -28,6 +35,11 @@
         occ_conv_f32(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
     }
 CONVOLUTIONS(OPEN)
+DEEP(OPEN)
+
+/* The same with tiles of two vectors asked for, which are never deep. */
+#define ROWS(name, ic, oc, most, k, s, d, p, g, v, r, pace) OPEN(name##_rows, ic, oc, most, k, s, d, p, g, 2, r, pace)
+DEEP(ROWS)
 
 static void every_width(void **state)
 {
@@ -40,11 +52,106 @@ static void every_width(void **state)
             check_within(&c, run_##name, 0, 1, 3e-6); \
     }
     CONVOLUTIONS(CHECK)
+    DEEP(CHECK)
+}
+
+/* Every height and width, of which a deep image has every bit that rows give it. */
+static void check_bits(Conv c, int64_t most, Run deep, Run rows)
+{
+    const int64_t all = c.groups * c.outputs, in = c.groups * c.inputs, taps = c.kernel[1] * c.kernel[2];
+    const int64_t nx = most * most * in, ny = 4 * most * most * all,
+                  nw = pack_conv_size(c.groups, c.outputs, c.inputs, taps);
+    uint64_t seed = 11;
+    float   *x = test_random_floats(&seed, nx), *w = test_random_floats(&seed, nw), *y = test_floats(ny),
+          *want = test_floats(ny), *bias = test_random_floats(&seed, all),
+          *add = test_random_floats(&seed, ny + 5 * ny);
+    const occ_expr e = {{add, bias}, {0}};
+
+    for (int64_t height = 1; height <= most; height++)
+        for (int64_t width = 1; width <= most; width += 1 + height % 2) {
+            int64_t xs[5] = {0, 1, 0, width * in, in}, ys[5] = {0, 1, 0, 0, all};
+            if (!set_width(&c, height) || !set_width(&c, width))
+                continue;
+            c.in[1] = height;
+            c.out[1] = (height + 2 * c.pad[1] - (c.kernel[1] - 1) * c.dilation[1] - 1) / c.stride[1] + 1;
+            ys[3] = c.out[2] * all;
+            deep(&c, x, xs, w, bias, y, ys, NULL, &e);
+            rows(&c, x, xs, w, bias, want, ys, NULL, &e);
+            assert_memory_equal(y, want, (size_t)(c.out[1] * c.out[2] * all) * sizeof *y);
+        }
+    test_release(x, nx), test_release(w, nw), test_release(y, ny), test_release(want, ny), test_release(bias, all);
+    test_release(add, ny + 5 * ny);
+}
+
+static void deep_images_have_the_bits_of_rows(void **state)
+{
+    (void)state;
+#define BITS(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
+    check_bits((Conv){1, g, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}, \
+               most, run_##name, run_##name##_rows);
+    DEEP(BITS)
+}
+
+/* A convolution of stride 1 with 3x3 taps of 128 inputs and `outputs` outputs. */
+static int is_deep(int64_t height, int64_t width, int64_t outputs)
+{
+    const occ_conv g = {.batch = 1,
+                        .inputs = 128,
+                        .outputs = outputs,
+                        .in = {1, height, width},
+                        .out = {1, height, width},
+                        .xchannel = 1,
+                        .kernel = {1, 3, 3},
+                        .stride = {1, 1, 1},
+                        .dilation = {1, 1, 1},
+                        .pad = {0, 1, 1},
+                        .pace = 8};
+
+    return occ_conv_is_deep_open(&g);
+}
+
+/* 196 pixels are one block. Of wider images, each tap must see at least 25 pixels of each block of rows. */
+static void small_images_are_deep(void **state)
+{
+    (void)state;
+    assert_true(is_deep(14, 14, 64));
+    assert_true(is_deep(2, 2, 64));
+    assert_true(is_deep(2, 98, 64));
+    assert_false(is_deep(3, 98, 64));
+    assert_false(is_deep(2, 197, 64));
+    assert_false(is_deep(1, 14, 64));
+    assert_false(is_deep(14, 14, 48));
+#if OCC_W == 8
+    assert_true(is_deep(28, 28, 64));
+#endif
+}
+
+/* Every run is covered by tiles of its sizes, in order, but for what is taken downwards. */
+static void runs_are_cut_evenly(void **state)
+{
+    (void)state;
+    for (int64_t count = 0; count <= 60; count++) {
+        const occ_conv_ends six = occ_conv_ends_of(3, 3 + count, 6, 4), twelve = occ_conv_ends_of(3, 3 + count, 12, 8);
+        assert_true(3 <= six.full && six.full <= six.less && six.less <= six.last && six.last <= 3 + count);
+        assert_int_equal((six.full - 3) % 6, 0);
+        if (six.last == 3 + count) {
+            assert_int_equal((six.less - six.full) % 5, 0);
+            assert_int_equal((six.last - six.less) % 4, 0);
+        }
+        assert_int_equal(3 + count - six.last, count < 4 ? count : count == 7);
+        assert_int_equal(twelve.full, 3 + count / 12 * 12);
+        assert_int_equal(3 + count - twelve.last, count % 12 % 8);
+    }
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_width)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_width),
+        cmocka_unit_test(deep_images_have_the_bits_of_rows),
+        cmocka_unit_test(small_images_are_deep),
+        cmocka_unit_test(runs_are_cut_evenly),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
