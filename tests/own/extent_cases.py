@@ -122,9 +122,18 @@ def bytes_plain(net, x):
     return conv_of_bytes(net, x, 48, 20, k=1, stride=2)
 
 
+def deep(net, x):
+    """Many inputs: small images keep their sums and read each block of weights once, larger ones are computed by rows."""
+    x = conv(net, x, 3, 32, k=5, stride=2)
+    y = conv(net, x, 32, 160)
+    y = conv(net, y, 160, 32, stride=2, relu=False)
+    y = net.add("Relu", net.add("Add", y, conv(net, x, 32, 32, k=1, stride=2, relu=False)))
+    return conv(net, conv(net, y, 32, 160, dilation=2), 160, 32, stride=2)
+
+
 NETS = dict(mobile=(mobile, 1, 40), plain=(plain, 3, 30), residual=(residual, 1, 44), raised=(raised, 1, 9),
             dense=(dense, 2, 20), odd=(odd, 6, 25), transposed=(transposed, 5, 14), resized=(resized, 4, 17),
-            bytes_mobile=(bytes_mobile, 1, 60), bytes_plain=(bytes_plain, 1, 41))
+            bytes_mobile=(bytes_mobile, 1, 60), bytes_plain=(bytes_plain, 1, 41), deep=(deep, 1, 60))
 
 
 def extents(name, sort, flags=(), axes="HW"):

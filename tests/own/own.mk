@@ -7,6 +7,7 @@ $(BUILD)/own_cases/stamp: $(wildcard tests/own/*.py) tests/tools/cases.py tests/
 
 # Cut into parts, some of which lie in the padding as a whole.
 OWN_IN_PARTS := $(addprefix test_single_taps_,behind_pad_1d behind_pad_2d behind_pad_3d cascade few_outputs_2d many_2d integer qdq_many u8_3d)
+OWN_IN_PARTS += test_extents_deep
 
 # GCC takes six to seventeen seconds for each of these at -O1. test_extents_mobile, test_extents_bytes_plain_columns_strips and
 # others show what it makes of the same kernels.
