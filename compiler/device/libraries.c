@@ -37,21 +37,19 @@ static bool take_function(const Scalar *e, int node, int *x, double *slope)
     return true;
 }
 
-/* Whether `node` is the sum of the accumulator and an element of an operand. */
-static bool take_addend(const Scalar *e, int node, int *addend)
+/* Whether `node` is a sum with an element of an operand; *below is the other term. */
+static bool take_added(const Scalar *e, int node, int *operand, int *below)
 {
-    const ScalarNode *n = &e->node[node], *a, *b;
+    const ScalarNode *n = &e->node[node];
+    bool              first;
 
     if (n->op != SCALAR_add)
         return false;
-    a = &e->node[n->a];
-    b = &e->node[n->b];
-    if (a->op == SCALAR_LOAD && b->op == SCALAR_ACC)
-        *addend = a->operand;
-    else if (a->op == SCALAR_ACC && b->op == SCALAR_LOAD)
-        *addend = b->operand;
-    else
+    first = e->node[n->a].op == SCALAR_LOAD;
+    if (!first && e->node[n->b].op != SCALAR_LOAD)
         return false;
+    *operand = e->node[first ? n->a : n->b].operand;
+    *below = first ? n->b : n->a;
     return true;
 }
 
@@ -67,38 +65,60 @@ static bool same_places(const Operand *a, const Operand *b)
     return true;
 }
 
-/* Whether an operand has neighbouring elements for the columns of a result, and the same ones for all its rows. */
-static bool follows_columns(const Operand *x, const Operand *y)
+/* Whether an operand has neighbouring elements along one axis of a result, and the same ones along all others. */
+static bool follows_axis(const Operand *x, const Operand *y, int axis)
 {
     if (x->rank != y->rank || x->dtype != y->dtype)
         return false;
     for (int i = 0; i < x->rank; i++)
-        if (x->dim[i].max != y->dim[i].max || (x->dim[i].max > 1 && !extent_is(x->stride[i], i == x->rank - 1 ? 1 : 0)))
+        if (x->dim[i].max != y->dim[i].max || (x->dim[i].max > 1 && !extent_is(x->stride[i], i == axis ? 1 : 0)))
             return false;
+    return true;
+}
+
+/* Notes an operand that is added to the sum; false: a library adds it neither as a tensor nor as a bias. */
+static bool note_added(const Step *step, int operand, Epilogue *epilogue)
+{
+    const Operand *x = &step->operand[step->nparam + operand], *y = step_operand_of(step, "y");
+    int            outputs = step_is_product(step) ? y->rank - 1 : 1; /* the axis of a bias */
+
+    if (epilogue->addend < 0 && same_places(x, y))
+        epilogue->addend = operand;
+    else if (epilogue->bias < 0 && !step_operand_of(step, "bias") && follows_axis(x, y, outputs))
+        epilogue->bias = operand;
+    else
+        return false;
     return true;
 }
 
 Epilogue step_epilogue(const Step *step)
 {
-    Epilogue       epilogue = {.known = true, .addend = -1, .bias = -1};
-    const Scalar  *e = step->expr;
-    const Operand *added, *y = step_operand_of(step, "y");
-    int            node, below;
+    Epilogue      epilogue = {.known = true, .addend = -1, .bias = -1};
+    const Scalar *e = step->expr;
+    int           node, below, operand;
 
     if (!e || !e->nnode)
         return epilogue;
     node = e->nnode - 1;
     epilogue.function = take_function(e, node, &below, &epilogue.slope);
     node = epilogue.function ? below : node;
-    if (!take_addend(e, node, &epilogue.addend)) {
-        epilogue.known = e->node[node].op == SCALAR_ACC;
-        return epilogue;
-    }
-    added = &step->operand[step->nparam + epilogue.addend];
-    epilogue.known = same_places(added, y);
-    if (!epilogue.known && step_is_product(step) && follows_columns(added, y))
-        epilogue = (Epilogue){true, -1, epilogue.addend, epilogue.function, epilogue.slope};
+    for (; epilogue.known && take_added(e, node, &operand, &below); node = below)
+        epilogue.known = note_added(step, operand, &epilogue);
+    epilogue.known = epilogue.known && e->node[node].op == SCALAR_ACC;
     return epilogue;
+}
+
+const Operand *step_bias(const Step *step)
+{
+    int bias = step_epilogue(step).bias;
+
+    return bias < 0 ? step_operand_of(step, "bias") : &step->operand[step->nparam + bias];
+}
+
+/* Whether a library is asked to add a bias. */
+static bool has_bias(const Step *step)
+{
+    return step_operand_of(step, "bias") || (step_epilogue(step).known && step_bias(step));
 }
 
 /* "-", "add", "relu", "add+relu", "add+slope:0x1p-3"; "own": the sum is all that a library is asked for. */
@@ -156,7 +176,7 @@ static bool put_conv(Text *text, const Step *step, const char *factors)
     put_ints(text, "pad", s.pad, 3);
     put_strides(text, "x", step_operand_of(step, "x"));
     put_strides(text, "y", step_operand_of(step, "y"));
-    text_printf(text, " factors=%s bias=%d", factors ? factors : "f32", step_operand_of(step, "bias") != NULL);
+    text_printf(text, " factors=%s bias=%d", factors ? factors : "f32", has_bias(step));
     put_epilogue(text, step);
     return true;
 }
@@ -189,7 +209,7 @@ static bool put_product(Text *text, const Step *step, const char *factors)
     put_strides(text, "a", a);
     put_strides(text, "b", b);
     put_strides(text, "y", y);
-    text_printf(text, " factors=%s bias=%d", factors ? factors : "f32", step_epilogue(step).bias >= 0);
+    text_printf(text, " factors=%s bias=%d", factors ? factors : "f32", has_bias(step));
     put_epilogue(text, step);
     return true;
 }

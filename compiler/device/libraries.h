@@ -8,16 +8,19 @@
 #include "kernels/conv_cost.h"
 #include "support/text.h"
 
-/* The part of a step's expression that a library computes behind the sum: an addend or a bias, then a function. */
+/* The part of a step's expression that a library computes behind the sum: an addend, a bias, then a function. */
 typedef struct Epilogue {
     bool   known;    /* false: the expression has another form, and the step's own code must compute it */
     int    addend;   /* operand of the expression that is added and has the result's places; -1: none */
-    int    bias;     /* of a product: operand that is added and has an element for each column; -1: none */
+    int    bias;     /* operand that is added and has an element for each output or column; -1: none */
     bool   function; /* negative results are multiplied by `slope` */
     double slope;    /* 0: ReLU */
 } Epilogue;
 
 Epilogue step_epilogue(const Step *step);
+
+/* The bias of a step whose epilogue is known: the kernel's own or that of its expression; NULL: none. */
+const Operand *step_bias(const Step *step);
 
 /* The strides of an operand in elements; 0 for axes of one element. */
 void operand_distances(const Operand *x, int64_t stride[MAX_RANK]);

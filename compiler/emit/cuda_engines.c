@@ -131,7 +131,7 @@ static void put_conv(Emit *emit, Text *text, const Step *step)
     put_numbers(text, s.pad, 3);
     put_numbers(text, x, 5);
     put_numbers(text, y, 5);
-    text_printf(text, "%d, %d, %d, ", step_operand_of(step, "bias") != NULL, e.addend >= 0, e.function);
+    text_printf(text, "%d, %d, %d, ", step_bias(step) != NULL, e.addend >= 0, e.function);
     text_double(text, e.slope);
     text_printf(text, ", %d}, ", emit->emission->options->tf32);
 }
@@ -225,7 +225,7 @@ static void give_conv(Emit *emit, Text *text, int index)
     text_put(text, "    {\n        void *const at[5] = {");
     put_place(emit, text, step_operand_of(step, "x"), ", ");
     put_place(emit, text, step_operand_of(step, "w"), ", ");
-    put_place(emit, text, step_operand_of(step, "bias"), ", ");
+    put_place(emit, text, step_bias(step), ", ");
     put_place(emit, text, read_by(step, step_epilogue(step).addend), ", ");
     put_place(emit, text, step_operand_of(step, "y"), "};\n\n");
     text_printf(text, "        c->given[%d] = occ_cudnn_give(&d, c->library, c->engine[%d], &%s_engine[%d], at, ",
@@ -239,14 +239,13 @@ static void give_product(Emit *emit, Text *text, int index)
 {
     const Program *p = emit->program;
     const Step    *step = &p->step[index];
-    Epilogue       e = step_epilogue(step);
     int            product = library_steps(p, LIBRARY_CUBLASLT, index);
 
     text_put(text, "    {\n        void *const at[6] = {");
     put_place(emit, text, step_operand_of(step, "a"), ", ");
     put_place(emit, text, step_operand_of(step, "b"), ", ");
-    put_place(emit, text, read_by(step, e.bias), ", ");
-    put_place(emit, text, read_by(step, e.addend), ", ");
+    put_place(emit, text, step_bias(step), ", ");
+    put_place(emit, text, read_by(step, step_epilogue(step).addend), ", ");
     put_place(emit, text, step_operand_of(step, "y"), ", ");
     put_place(emit, text, step_operand_of(step, "work"), "};\n\n");
     text_printf(text,
