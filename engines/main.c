@@ -3,6 +3,7 @@
  * of the program that prints and exits. */
 #include "choose.h"
 #include "support/command.h"
+#include "support/int.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,13 +12,15 @@
 #include <string.h>
 
 static const char usage[] =
-    "occam-engines --device=FILE.json [--workspace=BYTES] [--growth=PERCENT] [--products[=BYTES]] FILE\n"
+    "occam-engines --device=FILE.json [--workspace=BYTES] [--growth=PERCENT] [--products[=BYTES]] [--linear]\n"
+    "              FILE\n"
     "  FILE          what `occamyc MODEL.onnx --target=cuda --dump=libraries` printed\n"
     "  --device      a device as cuDNN describes it (engines/devices)\n"
     "  --workspace   the largest workspace of an engine; default: what finds room\n"
     "  --growth      per cent by which a workspace may enlarge the peak, constants not counted; default: 5\n"
     "  --products    products of computed matrices may go to cuBLASLt, which is asked when the program opens, with a\n"
     "                workspace of 0 or so many BYTES, as far as they enlarge nothing\n"
+    "  --linear      products with constant weights and convolutions of one tap go to cuBLASLt, too, not to cuDNN\n"
     "Writes a line for each different question: the engine that the library prefers among those that keep the "
     "precision\n"
     "of the factors and whose workspace finds room, or `own`: the step's own kernel.\n";
@@ -26,6 +29,7 @@ typedef struct Command {
     const char *device, *questions; /* paths */
     Rule        rule;
     int64_t     products; /* bytes of workspace that a product may have; -1: products are not listed */
+    bool        linear;   /* cuBLASLt computes convolutions where it can */
     bool        help;
 } Command;
 
@@ -56,6 +60,10 @@ static int take_argument(Command *c, const char *word, Diag *diag)
         return take_count(word, word + 9, &c->rule.growth, diag);
     if (!strcmp(word, "--products")) {
         c->products = 0;
+        return 0;
+    }
+    if (!strcmp(word, "--linear")) {
+        c->linear = true;
         return 0;
     }
     if (!strncmp(word, "--products=", 11))
@@ -134,14 +142,16 @@ static const char *lacks_of(const Question *q, const Command *c)
 {
     if (q->product)
         return c->products < 0 ? "a product, listed with --products only" : q->lacks;
+    if (c->linear && !q->lacks)
+        return NULL;
     return q->factors == FACTORS_FP16 ? "tensors are of floats, factors of half precision" : occ_cudnn_lacks(&q->conv);
 }
 
-/* Answers the question about a product. */
+/* Answers the question about a step that cuBLASLt can compute. */
 static void answer_product(Text *text, const Questions *questions, const Question *q, const Command *c)
 {
     Chosen  chosen;
-    int64_t workspace = workspace_choose(questions, q, c->products, &c->rule, &chosen);
+    int64_t workspace = workspace_choose(questions, q, int_max(c->products, 0), &c->rule, &chosen);
 
     if (workspace < 0)
         text_put(text, "own");
@@ -166,7 +176,7 @@ static int answer(Text *text, const Questions *questions, const Question *q, con
         text_printf(text, "own    # steps=%d %s\n", q->nuse, lacks);
         return 0;
     }
-    if (q->product) {
+    if (q->product || (c->linear && !q->lacks)) {
         answer_product(text, questions, q, c);
         return 0;
     }

@@ -150,6 +150,22 @@ static int take_product(Line *line, Question *q)
     return 0;
 }
 
+static int take_conv(Line *line, Question *q)
+{
+    const occ_cudnn_conv *c = &q->conv;
+    ProductConv           conv;
+    ProductEpilogue       epilogue;
+    Product               product;
+
+    if (TAKE(line, shape, &q->conv) < 0 || take_sums(line, q) < 0)
+        return -1;
+    conv = (ProductConv){c->batch,  c->groups, c->inputs, c->outputs, c->in, c->out,
+                         c->kernel, c->stride, c->pad,    c->x,       c->y};
+    epilogue = (ProductEpilogue){c->addend, c->function, c->slope};
+    q->lacks = q->own ? "an expression of another form" : product_describe_conv(&conv, &epilogue, &product);
+    return 0;
+}
+
 /* Fills a question from the text before the colon. */
 static int take_question(Line *line, Question *q)
 {
@@ -158,7 +174,7 @@ static int take_question(Line *line, Question *q)
         return take_product(line, q);
     if (!line_word(line, "conv_krsc_f32 "))
         return line_wrong(line, "memory, conv_krsc_f32 or matmul_f32");
-    return TAKE(line, shape, &q->conv) < 0 ? -1 : take_sums(line, q);
+    return take_conv(line, q);
 }
 
 /* The question of this text, which may be asked already. */

@@ -20,7 +20,7 @@ typedef struct Use {
 typedef struct Question {
     const char    *text;    /* the line up to the colon */
     bool           product; /* of two computed matrices; `conv` holds what follows its sums, and nothing else */
-    const char    *lacks;   /* of a product: why cuBLASLt cannot compute it; NULL: it can */
+    const char    *lacks;   /* why cuBLASLt cannot compute all of it; NULL: it can */
     occ_cudnn_conv conv;
     Factors        factors;
     bool           own; /* what follows the sum and the bias is no part of the question */

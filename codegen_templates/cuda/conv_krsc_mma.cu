@@ -91,3 +91,12 @@ OCC_INLINE void occ_conv_work_tf32(const float *x, const occ_image *x_at, const 
     (void)work;
     occ_conv_krsc_tf32(x, x_at, w, bias, y, y_at, window, groups, e, fused);
 }
+
+/* The same with factors of half precision. */
+OCC_INLINE void occ_conv_work_fp16(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                  const occ_image *y_at, float *work, const occ_window *window, int64_t groups,
+                                  const occ_expr *e, const occ_fused *fused)
+{
+    (void)work;
+    occ_conv_krsc_fp16(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+}

@@ -49,6 +49,11 @@ static int take_cudnn(Line *line, LibraryEngine *engine)
     return line_word(line, "epilogue=own") ? 0 : line_wrong(line, "epilogue=library or epilogue=own");
 }
 
+static bool starts_with(const char *text, const char *word)
+{
+    return !strncmp(text, word, strlen(word));
+}
+
 static int take_cublaslt(Line *line, LibraryEngine *engine)
 {
     engine->library = LIBRARY_CUBLASLT;
@@ -63,8 +68,9 @@ static int take_engine(Line *line, LibraryEngine *engine)
 {
     if (line_word(line, "own"))
         return 0;
-    return strncmp(engine->question, "matmul_f32 ", strlen("matmul_f32 ")) ? take_cudnn(line, engine)
-                                                                           : take_cublaslt(line, engine);
+    if (starts_with(engine->question, "matmul_f32 ") || starts_with(line->at, "cublaslt "))
+        return take_cublaslt(line, engine);
+    return take_cudnn(line, engine);
 }
 
 static const LibraryEngine *find_engine(const Engines *engines, const char *question)
@@ -155,10 +161,11 @@ static Operand add_workspace(Program *p, int64_t bytes, int number)
 }
 
 /* Whether an engine can compute all of a step. */
-static bool is_suitable(const Program *p, const Step *step, bool io_device)
+static bool is_suitable(const Program *p, const Step *step, const LibraryEngine *engine, bool io_device)
 {
     Product product;
-    bool    suitable = step_is_product(step) ? !step_describe_product(step, &product) : step_epilogue(step).known;
+    bool    suitable =
+        engine->library == LIBRARY_CUBLASLT ? !step_describe_product(step, &product) : step_epilogue(step).known;
 
     for (int k = 0; k < step->noperand; k++)
         suitable = suitable && lies_suitably(p, &step->operand[k], io_device);
@@ -192,7 +199,7 @@ void program_use_engines(Program *p, const Engines *engines, const char *factors
         if (!libraries_put_question(&question, step, factors))
             continue;
         engine = find_engine(engines, question.data);
-        if (engine && is_suitable(p, step, io_device))
+        if (engine && is_suitable(p, step, engine, io_device))
             use_engine(p, s, engine);
     }
 }

@@ -2,6 +2,7 @@
  * which occam-engines writes, with one engine a line:
  *     conv_krsc_f32 batch=1 ... epilogue=relu : cudnn engine=11 knobs=2:4,3:0 workspace=0 notes=- epilogue=library
  *     matmul_f32 result=12,128,128 ... epilogue=- : cublaslt workspace=0
+ * where a convolution of one tap may go to cuBLASLt, too.
  * Lines that end in `own`, or whose epilogue is, change nothing. Knows nothing of the library's interface. */
 #ifndef OCC_DEVICE_ENGINES_H
 #define OCC_DEVICE_ENGINES_H

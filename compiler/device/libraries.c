@@ -223,21 +223,40 @@ bool libraries_put_question(Text *text, const Step *step, const char *factors)
     return step_is_product(step) && put_product(text, step, factors);
 }
 
-const char *step_describe_product(const Step *step, Product *product)
+static const char *describe_conv(const Step *step, const ProductEpilogue *epilogue, Product *product)
 {
-    const Operand  *a = step_operand_of(step, "a"), *y = step_operand_of(step, "y");
-    Epilogue        e = step_epilogue(step);
-    int64_t         result[MAX_RANK], of_a[MAX_RANK], of_b[MAX_RANK], of_y[MAX_RANK];
-    ProductStack    stack = {y->rank, result, a->dim[a->rank - 1].max, of_a, of_b, of_y};
-    ProductEpilogue epilogue = {e.addend >= 0, e.function, e.slope};
+    int64_t     x[MAX_RANK], y[MAX_RANK];
+    ConvShape   s;
+    ProductConv conv;
 
-    if (!e.known)
-        return "an expression of another form";
+    conv_shape_read(step, &s);
+    operand_distances(step_operand_of(step, "x"), x);
+    operand_distances(step_operand_of(step, "y"), y);
+    conv = (ProductConv){s.batch, s.groups, s.inputs, s.outputs, s.in, s.out, s.kernel, s.stride, s.pad, x, y};
+    return product_describe_conv(&conv, epilogue, product);
+}
+
+static const char *describe_stack(const Step *step, const ProductEpilogue *epilogue, Product *product)
+{
+    const Operand *a = step_operand_of(step, "a"), *y = step_operand_of(step, "y");
+    int64_t        result[MAX_RANK], of_a[MAX_RANK], of_b[MAX_RANK], of_y[MAX_RANK];
+    ProductStack   stack = {y->rank, result, a->dim[a->rank - 1].max, of_a, of_b, of_y};
+
     result_extents(y, result);
     operand_distances(a, of_a);
     operand_distances(step_operand_of(step, "b"), of_b);
     operand_distances(y, of_y);
-    return product_describe(&stack, &epilogue, product);
+    return product_describe(&stack, epilogue, product);
+}
+
+const char *step_describe_product(const Step *step, Product *product)
+{
+    Epilogue        e = step_epilogue(step);
+    ProductEpilogue epilogue = {e.addend >= 0, e.function, e.slope};
+
+    if (!e.known)
+        return "an expression of another form";
+    return step_is_krsc(step) ? describe_conv(step, &epilogue, product) : describe_stack(step, &epilogue, product);
 }
 
 /* Bytes of the step's result that lie on the tensor that is added to it. */

@@ -30,8 +30,8 @@ void operand_distances(const Operand *x, int64_t stride[MAX_RANK]);
  * options_factors, or NULL. */
 bool libraries_put_question(Text *text, const Step *step, const char *factors);
 
-/* Describes a product that libraries_put_question takes. Returns NULL, or why cuBLASLt cannot compute all of the
- * step. */
+/* Describes a step that libraries_put_question takes as a product. Returns NULL, or why cuBLASLt cannot compute all of
+ * it. */
 const char *step_describe_product(const Step *step, Product *product);
 
 /* Appends --dump=libraries: a line for the device's memory, then one for each convolution of floats with constant

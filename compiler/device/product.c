@@ -67,3 +67,17 @@ const char *product_describe(const ProductStack *s, const ProductEpilogue *epilo
         return "an extent above 2^31";
     return NULL;
 }
+
+const char *product_describe_conv(const ProductConv *c, const ProductEpilogue *epilogue, Product *p)
+{
+    const int64_t      result[] = {c->batch, c->out[0], c->out[1], c->out[2], c->outputs};
+    const int64_t      a[] = {c->x[0], c->x[2], c->x[3], c->x[4], c->x[1]};
+    const int64_t      b[] = {0, 0, 0, c->inputs > 1, c->outputs > 1 ? c->inputs : 0};
+    const int64_t      y[] = {c->y[0], c->y[2], c->y[3], c->y[4], c->y[1]};
+    const ProductStack stack = {5, result, c->inputs, a, b, y};
+
+    for (int i = 0; i < 3; i++)
+        if (c->kernel[i] != 1 || c->pad[i] || c->in[i] != c->out[i] || (c->stride[i] != 1 && c->out[i] > 1))
+            return "windows of several pixels, or pixels left out";
+    return c->groups == 1 ? product_describe(&stack, epilogue, p) : "groups";
+}

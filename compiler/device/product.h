@@ -28,6 +28,13 @@ typedef struct ProductStack {
     const int64_t *a, *b, *y;
 } ProductStack;
 
+/* A convolution whose weights are [output][tap][input]. Extents and strides are those of a line of --dump=libraries. */
+typedef struct ProductConv {
+    int64_t        batch, groups, inputs, outputs;
+    const int64_t *in, *out, *kernel, *stride, *pad; /* depth, height, width */
+    const int64_t *x, *y; /* batch, channel, depth, height, width; 0: an axis of one element */
+} ProductConv;
+
 /* What becomes of the sums. */
 typedef struct ProductEpilogue {
     bool   addend;   /* a tensor with the places of y is added */
@@ -37,5 +44,8 @@ typedef struct ProductEpilogue {
 
 /* Why cuBLASLt cannot compute the stack, or what follows its sums; NULL: it can, and *product describes it. */
 const char *product_describe(const ProductStack *stack, const ProductEpilogue *epilogue, Product *product);
+
+/* The same of a convolution: one of one tap is the product of its pixels and its weights. */
+const char *product_describe_conv(const ProductConv *conv, const ProductEpilogue *epilogue, Product *product);
 
 #endif

@@ -239,11 +239,12 @@ static void give_product(Emit *emit, Text *text, int index)
 {
     const Program *p = emit->program;
     const Step    *step = &p->step[index];
+    bool           krsc = step_is_krsc(step);
     int            product = library_steps(p, LIBRARY_CUBLASLT, index);
 
     text_put(text, "    {\n        void *const at[6] = {");
-    put_place(emit, text, step_operand_of(step, "a"), ", ");
-    put_place(emit, text, step_operand_of(step, "b"), ", ");
+    put_place(emit, text, step_operand_of(step, krsc ? "x" : "a"), ", ");
+    put_place(emit, text, step_operand_of(step, krsc ? "w" : "b"), ", ");
     put_place(emit, text, step_bias(step), ", ");
     put_place(emit, text, read_by(step, step_epilogue(step).addend), ", ");
     put_place(emit, text, step_operand_of(step, "y"), ", ");

@@ -105,7 +105,7 @@ typedef struct Range {
 } Range;
 
 /* An engine of a vendor's library that may compute steps of one kind (device/engines.h): one of cuDNN for convolutions,
- * what cuBLASLt finds while the program opens for products. */
+ * what cuBLASLt finds while the program opens for products and for convolutions that are such. */
 typedef enum Library { LIBRARY_CUDNN, LIBRARY_CUBLASLT } Library;
 enum { MOST_KNOBS = 32 };
 

@@ -138,10 +138,10 @@ static void convolve_tiles(const float *x, const occ_image *x_at, const float *w
                            const occ_fused *fused)
 {
     if (sides == OCC_SIDES) {
-        if (kind == OCC_MMA_TF32) /* occ_conv_krsc_tf32 does it */
+        if (kind == OCC_MMA_TF32) /* occ_conv_krsc_... does it */
             occ_conv_work_tf32(x, x_at, w, bias, y, y_at, nullptr, window, groups, e, fused);
         else
-            occ_conv_krsc_fp16(x, x_at, w, bias, y, y_at, window, groups, e, fused);
+            occ_conv_work_fp16(x, x_at, w, bias, y, y_at, nullptr, window, groups, e, fused);
         return;
     }
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);

@@ -263,6 +263,50 @@ class Both(Programs):
                 self.assertLess(self.distance(found, own), 1e-5 if convolutions or products else 1e-30)
 
 
+class Linear(Programs):
+    """Products with constant weights and convolutions of one tap: `d` has nine, and the places of `e` lie in no lines."""
+    MODEL = """<ir_version: 9, opset_import: ["" : 17]>
+    net (float[2,6,8] x, float[1,8,4,6] z) => (float[2,6,8] y, float[1,5,4,6] d, float[1,5,4,6] e) {
+        wide = MatMul (x, w1)
+        biased = Add (wide, b1)
+        positive = Relu (biased)
+        narrow = MatMul (positive, w2)
+        shifted = Add (narrow, b2)
+        y = Add (shifted, x)
+        c = Conv <kernel_shape=[1,1]> (z, w3, b3)
+        r = Relu (c)
+        d = Conv <kernel_shape=[3,3], pads=[1,1,1,1]> (r, w4)
+        e = Conv <kernel_shape=[1,1]> (r, w5)
+    }"""
+    WEIGHTS = {"w1": (8, 16), "b1": (16,), "w2": (16, 8), "b2": (8,), "w3": (5, 8, 1, 1), "b3": (5,), "w4": (5, 5, 3, 3), "w5": (5, 5, 1, 1)}
+    INPUTS, DEFINES = {"x": (2, 6, 8), "z": (1, 8, 4, 6)}, ("OCC_CUBLASLT",)
+
+    def listed(self, *options):
+        """The file of --tuned, whose lines are of cuBLASLt where occam-engines finds that it can."""
+        lines, answers = self.folder / "lines.txt", self.folder / f"answers{''.join(options)}.txt"
+        lines.write_text(self.questions(*options))
+        answers.write_text(run([self.engines, f"--device={DEVICE}", "--growth=1000000", "--linear", lines], FAKE_CUDNN="A:1:3:0:0:0:0:-1 ").stdout)
+        return answers
+
+    def test_layers_of_one_tap(self):
+        text = self.listed().read_text()
+        self.assertEqual((text.count(" : cublaslt workspace=0 "), text.count(" : cudnn ")), (3, 2))
+        log = self.folder / "log.txt"
+        for name, flags in (("f32", EXACT), ("--tf32", HMMA | SUMS | TF32), ("--fp16", HMMA | SUMS | HALF)):
+            options = [name] if name.startswith("--") else []
+            own = self.outcome(self.build(f"own{name}", None, *options))[0]
+            found = self.outcome(self.build(f"linear{name}", self.listed(*options), *options), FAKE_CUBLASLT=algorithm(flags=flags),
+                                 FAKE_CUBLASLT_LOG=str(log))[0]
+            self.assertEqual(log.read_text().splitlines()[-2:], ["ran 6", "left 0"])
+            self.close(found, own, 1e-3 if options else 1e-5)
+
+    def test_lines_of_steps_that_are_no_product(self):
+        path = self.folder / "all.txt"
+        path.write_text(re.sub(r" : .*", " : cublaslt workspace=0", self.questions()).split("\n", 1)[1])
+        shown = run([self.occamyc, self.folder / "net.onnx", "--target=cuda", f"--tuned={path}", "--dump=program"]).stdout
+        self.assertEqual((shown.count("conv_work_f32"), shown.count("conv_krsc_f32")), (3, 2))
+
+
 if __name__ == "__main__":
     Programs.occamyc, Programs.engines, objects, Programs.runtime, Products.real = \
         (",".join(map(os.path.abspath, path.split(","))) if path else "" for path in (sys.argv.pop(1) for _ in range(5)))

@@ -132,7 +132,8 @@ class Steps(Programs):
 
     def test_wrong_lines_are_named(self):
         good = self.tuned(0).read_text().splitlines()[1].split("    #")[0]
-        self.refuse_lines(((good.replace(" : ", " "), "a colon and an engine"), (good.replace("cudnn", "cublaslt"), "own, or cudnn engine="),
+        self.refuse_lines(((good.replace(" : ", " "), "a colon and an engine"), (good.replace("cudnn", "cublas"), "own, or cudnn engine="),
+                           (good.replace("cudnn", "cublaslt"), "own, or cublaslt workspace="),
                            (good.replace("2:7", "2;7"), "knobs=TYPE:VALUE"), (good.replace("=0 notes", "=-1 notes"), "workspace=BYTES"),
                            (good.replace(" notes=-", ""), "notes="), (good.replace("epilogue=library", "epilogue=both"), "epilogue=library or"),
                            (good + " more", "nothing more"), (good + "\n" + good, "one line for each")))

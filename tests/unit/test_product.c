@@ -145,6 +145,42 @@ static void what_no_batch_describes_is_refused(void **state)
     assert_string_equal(why(2, AT(INT64_C(1) << 32, 6), AT(8, 1), AT(6, 1), AT(6, 1)), "an extent above 2^31");
 }
 
+typedef struct Conv {
+    int64_t in[3], out[3], kernel[3], stride[3], pad[3], x[5], y[5];
+} Conv;
+
+static const char *why_conv(int64_t groups, const Conv *c, Product *p)
+{
+    const ProductConv conv = {2, groups, 8, 5, c->in, c->out, c->kernel, c->stride, c->pad, c->x, c->y};
+
+    return product_describe_conv(&conv, &plain, p);
+}
+
+/* Channels last are rows of one matrix; planes are columns, with a matrix for each row of pixels. */
+static void convolutions_of_one_tap_are_products(void **state)
+{
+    const Conv last = {{1, 4, 6}, {1, 4, 6}, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {192, 1, 0, 48, 8}, {120, 1, 0, 30, 5}};
+    Conv       c = last;
+    Product    p;
+
+    (void)state;
+    assert_null(why_conv(1, &c, &p));
+    assert_true(p.batch == 1 && p.rows == 48 && p.columns == 5 && p.terms == 8 && !p.a.turned && p.b.turned);
+    assert_true(p.a.pitch == 8 && p.b.pitch == 8 && p.y.pitch == 5);
+    c.x[1] = 24, c.x[3] = 6, c.x[4] = 1; /* planes */
+    assert_string_equal(why_conv(1, &c, &p), "a stack whose axes do not make one");
+    c.x[0] = 24, c.x[1] = 48; /* of both images, side by side */
+    assert_null(why_conv(1, &c, &p));
+    assert_true(p.batch == 8 && p.rows == 6 && p.a.turned && p.a.pitch == 48 && p.a.next == 6 && p.y.next == 30);
+    c = last, c.y[1] = 24, c.y[3] = 6, c.y[4] = 1;
+    assert_string_equal(why_conv(1, &c, &p), "a matrix that lies in no lines");
+    assert_string_equal(why_conv(2, &last, &p), "groups");
+    c = last, c.kernel[2] = 3, c.pad[2] = 1;
+    assert_string_equal(why_conv(1, &c, &p), "windows of several pixels, or pixels left out");
+    c = last, c.stride[1] = 2, c.out[1] = 2;
+    assert_string_equal(why_conv(1, &c, &p), "windows of several pixels, or pixels left out");
+}
+
 static void epilogues_that_the_library_lacks_are_refused(void **state)
 {
     static const ProductEpilogue addend = {true, false, 0.0}, relu = {false, true, 0.0}, both = {true, true, 0.0},
@@ -165,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_element_stays_where_it_is),
         cmocka_unit_test(what_no_batch_describes_is_refused),
+        cmocka_unit_test(convolutions_of_one_tap_are_products),
         cmocka_unit_test(epilogues_that_the_library_lacks_are_refused),
     };
 
