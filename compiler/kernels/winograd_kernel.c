@@ -9,7 +9,8 @@
 enum {
     OUTPUTS_TOGETHER = 128, /* as OCC_WINOGRAD_OUTPUTS of winograd_f32.c */
     PANEL = 32,
-    GAP = 32 /* words between frequencies, of inputs and of sums */
+    GAP = 32,     /* words between frequencies, of inputs and of sums */
+    BADLY_CUT = 7 /* tiles that the kernel takes as six and one where their number is known while running only */
 };
 
 /* Offers cuts along rows and along channels. Along rows, each slice reads all weights, from main memory if a core's
@@ -124,10 +125,12 @@ static void small_scratch_of_winograd(Program *program, Step *step)
 {
     ConvShape s;
     int64_t   m = step_value(step, "m", 0), group = step_value(step, "group", 0), elements, few;
+    bool      is_known = conv_shape_read(step, &s); /* of the largest extents */
 
-    conv_shape_read(step, &s); /* of the largest extents */
     few =
         few_tiles(int_ceil_div(s.out[1], m) * int_ceil_div(s.out[2], m), program->buffer[step->operand[1].buffer].size);
+    if (!is_known && few == BADLY_CUT)
+        few++;
     if (group <= few)
         return;
     group = few;
