@@ -25,6 +25,7 @@ typedef struct Compilation {
     Lowering       lowering;
     Choices        choices; /* from the file of --tuned */
     Engines        engines; /* likewise, of a program for a device */
+    Placement      placement;
     Alternative    chosen;
     Emission       emission;
     Usage          usage;

@@ -86,6 +86,9 @@ static int stage_choose(Compilation *c)
     c->lowering.options.winograd = choose_winograd(c);
     if (c->options->profile && profile_read(&c->lowering.profile, c->options->profile, c->diag) < 0)
         return -1;
+    if (c->options->place && placement_read(&c->placement, c->model, c->options->place, c->diag) < 0)
+        return -1;
+    c->lowering.options.placement = c->options->place ? &c->placement : NULL;
     if (!c->options->tuned || c->options->choices || c->options->engines)
         return 0;
     if (c->target->language == LANGUAGE_DEVICE) {

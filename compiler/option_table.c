@@ -105,11 +105,10 @@ static int set_winograd(WordReader *reader, const OptionRow *row, const char *va
 
 static int set_place(WordReader *reader, const OptionRow *row, const char *value)
 {
-    static const char *const word[] = {"auto", "host", NULL}; /* in the order of Placing */
-    int                      which = find_word(reader, row, value, word);
-
-    reader->options->placing = which < 0 ? PLACING_AUTO : (Placing)which;
-    return which < 0 ? -1 : 0;
+    (void)row;
+    reader->options->placing = strcmp(value, "host") ? PLACING_AUTO : PLACING_HOST;
+    reader->options->place = strcmp(value, "host") && strcmp(value, "auto") ? value : NULL;
+    return 0;
 }
 
 static int set_gpu(WordReader *reader, const OptionRow *row, const char *value)
@@ -387,8 +386,9 @@ const OptionRow option_rows[] = {
     {"--fp16", NULL, false, true, set_fp16,
      "likewise with factors of half precision: those from 65520 on become infinity; sums, and tensors in memory, are "
      "float; not with --tf32"},
-    {"--place", "auto|host", false, true, set_place,
-     "with --target=cuda: run steps on the device where they can (default), or all on the host"},
+    {"--place", "auto|host|FILE", false, true, set_place,
+     "with --target=cuda: run steps on the device where they can (default), or all on the host, or those of the nodes "
+     "that the file names, one a line"},
     {"--graph", "auto|off", false, true, set_graph,
      "with --target=cuda: open captures what the device does in a run as one graph, which a run launches at once, "
      "where "

@@ -41,7 +41,7 @@ static int split_for_device(const Lowering *lowering, Program *program)
         if (found)
             program_apply_order(program, &order);
     }
-    program_find_homes(program, options->placing);
+    program_find_homes(program, options->placing, options->placement);
     program_add_copies(program, options->plan.io_arena, options->io_device);
     program_gather_staging(program);
     return 0;

@@ -25,8 +25,18 @@ enum { STATUS_BYTES = 256 };
  * (device_options.c). */
 int device_options(const Options *from, Options *to, Diag *diag);
 
-/* Gives every step its home (home.c). */
-void program_find_homes(Program *program, Placing placing);
+/* Nodes whose steps run on the host: names of nodes, or of their results (placement.c). */
+typedef struct Placement {
+    const char **name;
+    int          count, capacity;
+} Placement;
+
+/* Reads the file of --place. Returns 0, or -1 with a message: it cannot be read, or the model has no such name. */
+int  placement_read(Placement *placement, const Model *model, const char *path, Diag *diag);
+bool placement_is_of_host(const Placement *placement, const Step *step);
+
+/* Gives every step its home (home.c). placement NULL: no node is told to stay on the host. */
+void program_find_homes(Program *program, Placing placing, const Placement *placement);
 
 /* Gives every buffer its memory: what steps of both sides touch exists twice, and steps copy it where one side needs
  * what the other has written (copies.c). Constants that the device reads become one BUFFER_RESIDENT. */

@@ -45,13 +45,15 @@ static void widen_scratch(Program *p, const Step *step, int64_t count)
     }
 }
 
-void program_find_homes(Program *p, Placing placing)
+void program_find_homes(Program *p, Placing placing, const Placement *placement)
 {
     for (int s = 0; s < p->nstep; s++) {
         Step     *step = &p->step[s];
         StepUnits units;
 
-        step->home = step->kind != STEP_KERNEL || placing == PLACING_HOST ? HOME_HOST : home_of(p, step, &units);
+        bool host = step->kind != STEP_KERNEL || placing == PLACING_HOST || placement_is_of_host(placement, step);
+
+        step->home = host ? HOME_HOST : home_of(p, step, &units);
         if (step->home == HOME_UNITS)
             widen_scratch(p, step, units.count);
     }

@@ -41,6 +41,18 @@ check-cuda-tensor: $(BUILD)/occamyc $(CASES)
 check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/cuda/check_days.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --cases=$(BUILD)/cases
 
+# Nodes on the host or on the device at random; with all networks and ten placements of each a goal of its own.
+CUDA_PLACE_LONG := gtcrn_simple dtln_model_1 mlperf_tiny_kws_int8_qdq mlperf_tiny_vww_96_float mnist_8 silero_vad magika_standard_v3_3 \
+                   super_resolution_10 ultraface_rfb320
+
+check-cuda-places: $(BUILD)/occamyc $(VENV)
+	PATH=$(abspath $(BUILD))/venv/bin:$$PATH $(PYTHON) tests/cuda/check_places.py --occamyc=$< --work=$(CUDA_ROOM)/places models/digits.onnx \
+	  models/digits_int8.onnx models/tones.onnx
+
+check-cuda-places-all: $(BUILD)/occamyc $(VENV)
+	PATH=$(abspath $(BUILD))/venv/bin:$$PATH $(PYTHON) tests/cuda/check_places.py --occamyc=$< --work=$(CUDA_ROOM)/places --seeds=10 \
+	  models/digits.onnx models/digits_int8.onnx models/tones.onnx $(wildcard $(CUDA_PLACE_LONG:%=$(REAL)/%/model.onnx))
+
 # Every official case: an hour or more.
 check-cuda-cases-all: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --work=$(BUILD)/cuda_runs \
@@ -69,4 +81,5 @@ check-device-logic: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	PYTHONPATH=tests/tools $(PYTHON) tests/cuda/test_check_device.py $(BUILD)/occamyc $(CUDA_ROOM)/libfakecuda.a $(BUILD)/cases
 
 .PHONY: check-device check-device-logic
+.PHONY: check-cuda-places check-cuda-places-all
 .PHONY: check-cuda-tensor check-cuda-days check-cuda-io check-cuda-cases check-cuda-cases-all
