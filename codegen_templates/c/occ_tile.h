@@ -87,7 +87,7 @@ OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t dow
                 occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
         }
     }
-#if OCC_OPEN_EXTENTS
+#if OCC_OPEN_EXTENTS && OCC_W >= 8 /* with short vectors it gains little, and C compilers take long for it */
     if (!OCC_KNOWN(pace) && pace > 0) {
         OCC_ROLL
         for (; k + pace <= depth; k += pace) {
