@@ -178,7 +178,7 @@ static const char *units_from(LaunchText *l, int first)
     return unsigned_text(l, factor, open);
 }
 
-/* The place of unit u along each axis. */
+/* The place of unit u along each axis that some operand moves along: tensors without elements move along none. */
 static const char *places_text(LaunchText *l)
 {
     Text text = text_new(l->emit->arena);
@@ -186,7 +186,12 @@ static const char *places_text(LaunchText *l)
     for (int i = l->units.naxis; i-- > 0;) {
         const UnitSize *count = &l->units.axis[i].count;
         const char     *inner = units_from(l, i + 1);
+        bool            moves = false;
 
+        for (int k = 0; k < l->step->noperand; k++)
+            moves |= l->units.axis[i].shift[k].factor != 0;
+        if (!moves)
+            continue;
         text_printf(&text, "        const int64_t i%d = u", i);
         if (strcmp(inner, "1u"))
             text_printf(&text, " / %s", inner);
