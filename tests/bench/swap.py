@@ -74,13 +74,16 @@ def run(command, folder):
 
 
 def write_inputs(path, folder):
-    """Raw files of seeded values for the inputs that are no initializers."""
+    """Raw files of seeded values for the inputs that are no initializers; integers are 0 or 1, which are tokens, masks and segments alike."""
     model = onnx.load(path, load_external_data=False)
     weights, names, random = {t.name for t in model.graph.initializer}, [], np.random.default_rng(1)
+    pinned = dict(option.split("=") for option in swap_memory.DIMS.get(swap_memory.name_of(path), [])[1::2])
     for port in model.graph.input:
         if port.name not in weights:
-            shape = [d.dim_value for d in port.type.tensor_type.shape.dim]
-            random.standard_normal(shape).astype("f4").tofile(os.path.join(folder, f"in_{len(names)}.raw"))
+            shape = [int(pinned.get(d.dim_param, d.dim_value)) for d in port.type.tensor_type.shape.dim]
+            dtype = onnx.helper.tensor_dtype_to_np_dtype(port.type.tensor_type.elem_type)
+            values = random.standard_normal(shape) if dtype.kind == "f" else random.integers(0, 2, shape)
+            values.astype(dtype).tofile(os.path.join(folder, f"in_{len(names)}.raw"))
             names.append(f"in_{len(names)}.raw")
     return names
 
@@ -88,7 +91,7 @@ def write_inputs(path, folder):
 def compile_model(arguments, path, folder, budget, target, flags):
     """What occamyc said; where the budget is too small it is asked again for the least that it found."""
     command = [os.path.abspath(arguments.occamyc), os.path.abspath(path), "-o", "model.c", "--name=model", "--main=main.c",
-               f"--target={target}", *flags]
+               f"--target={target}", *swap_memory.DIMS.get(swap_memory.name_of(path), []), *flags]
     limit = [f"--max-ram={budget}"] if budget else []
     done = subprocess.run(command + limit, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode != 4:
