@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ------------------------------------------------------------------------------------------------------------ terms */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 FormulaValue formula_whole(int64_t number)
 {
@@ -36,6 +36,11 @@ bool formula_is_true(const FormulaValue *term)
 }
 
 /* ------------------------------------------------------------------------------------------------------------ words */
+
+bool formula_is_named(const char *name, int length, const char *wanted)
+{
+    return (int)strlen(wanted) == length && !strncmp(name, wanted, (size_t)length);
+}
 
 FormulaValue formula_wrong(Formula *f, const char *wanted)
 {
@@ -120,18 +125,15 @@ void formula_set(Formula *f, const char *name, int length, FormulaValue term)
 static FormulaValue number(Formula *f)
 {
     const char *begin = f->at;
-    char       *end;
 
     while (isdigit((unsigned char)*f->at))
         f->at++;
     if (*f->at != 'e' && (*f->at != '.' || f->at[1] == '.')) /* 2..5 is a range of whole numbers */
         return formula_whole(strtoll(begin, NULL, 10));
-    f->at = begin;
-    begin = f->at;
-    f->at += strspn(f->at, "0123456789.");
+    f->at = begin + strspn(begin, "0123456789.");
     if (*f->at == 'e')
         f->at += 1 + strspn(f->at + 1, "-0123456789");
-    return formula_real(strtod(begin, &end));
+    return formula_real(strtod(begin, NULL));
 }
 
 static void put_in_list(Formula *f, FormulaValue *list, const FormulaValue *from, const FormulaValue *last)
@@ -182,18 +184,18 @@ static bool constant(const char *name, int length, FormulaValue *term)
 
     for (int i = DTYPE_NONE + 1; i < DTYPE_COUNT; i++) {
         const char *suffix = dtype_info((DType)i) ? dtype_info((DType)i)->suffix : NULL;
-        if (suffix && (int)strlen(suffix) == length && !strncmp(suffix, name, (size_t)length)) {
+        if (suffix && formula_is_named(name, length, suffix)) {
             *term = formula_whole(i);
             return true;
         }
     }
     for (size_t i = 0; i < sizeof real / sizeof *real; i++)
-        if ((int)strlen(real[i].name) == length && !strncmp(real[i].name, name, (size_t)length)) {
+        if (formula_is_named(name, length, real[i].name)) {
             *term = formula_real(real[i].number);
             return true;
         }
     *term = (FormulaValue){.kind = FORMULA_NONE};
-    return length == 4 && !strncmp(name, "none", 4);
+    return formula_is_named(name, length, "none");
 }
 
 static FormulaValue name_or_call(Formula *f)
@@ -295,7 +297,7 @@ static FormulaValue number_of(const FormulaValue *a, const FormulaValue *b, char
     }
 }
 
-/* What is known while compiling: the mark of two operands that are no tensors. */
+/* The result of a mark whose operands are both known while compiling. */
 static FormulaValue known(const FormulaValue *a, const FormulaValue *b, const char *mark)
 {
     switch (*mark) {

@@ -17,7 +17,7 @@ typedef enum FormulaKind {
     FORMULA_WORD
 } FormulaKind;
 
-/* What an expression gives. */
+/* The value of an expression. */
 typedef struct FormulaValue {
     FormulaKind kind;
     Value      *value; /* of a tensor */
@@ -57,16 +57,17 @@ int formula_check(Expand *expand, const char *text);
 
 /* ------------------------------------------------------------------------------- expand_text.c: words, expressions */
 
-FormulaValue  formula_expression(Formula *f);
-FormulaValue  formula_wrong(Formula    *f,
-                            const char *wanted); /* records that something else stands there; a FORMULA_NONE */
-void          formula_blanks(Formula *f);        /* goes on behind blanks and comments */
+FormulaValue formula_expression(Formula *f);
+/* Records that something else than `wanted` stands at f->at. Returns a FORMULA_NONE. */
+FormulaValue  formula_wrong(Formula *f, const char *wanted);
+void          formula_blanks(Formula *f);                  /* goes on behind blanks and comments */
 bool          formula_takes(Formula *f, const char *mark); /* if it stands there, goes on behind it */
 bool          formula_needs(Formula *f, const char *mark);
 const char   *formula_word(Formula *f, int *length);                  /* goes on behind a name; NULL: there is none */
 FormulaValue *formula_find(Formula *f, const char *name, int length); /* NULL: not set */
 void          formula_set(Formula *f, const char *name, int length, FormulaValue term);
 
+bool         formula_is_named(const char *name, int length, const char *wanted); /* are the names equal? */
 FormulaValue formula_whole(int64_t number);
 FormulaValue formula_real(double number);
 FormulaValue formula_tensor(Value *value, DType dtype);

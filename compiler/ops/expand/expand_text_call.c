@@ -2,6 +2,7 @@
  * see expand_text.h. */
 #include "ops/expand/expand_text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,11 +18,6 @@ typedef struct Arguments {
 
 /* -------------------------------------------------------------------------------------------------------- operators */
 
-static bool is_named(const char *name, int length, const char *wanted)
-{
-    return (int)strlen(wanted) == length && !strncmp(name, wanted, (size_t)length);
-}
-
 static OpKind find_operator(const char *name, int length)
 {
     const char *dot = memchr(name, '.', (size_t)length);
@@ -32,7 +28,7 @@ static OpKind find_operator(const char *name, int length)
         name = dot + 1;
     }
     for (OpKind op = 0; op < OP_COUNT; op++)
-        if (is_named(name, length, op_info[op].name) && !strcmp(op_info[op].domain, domain))
+        if (formula_is_named(name, length, op_info[op].name) && !strcmp(op_info[op].domain, domain))
             return op;
     return OP_NONE;
 }
@@ -47,12 +43,11 @@ static DType result_type(OpKind op, const Arguments *in)
     case OP_onnx_LessOrEqual:
     case OP_onnx_Greater:
     case OP_onnx_GreaterOrEqual:
+    case OP_onnx_IsInf:
         return DTYPE_BOOL;
     case OP_onnx_Shape:
     case OP_onnx_ArgMax:
         return DTYPE_I64;
-    case OP_onnx_IsInf:
-        return DTYPE_BOOL;
     case OP_onnx_MatMulInteger:
     case OP_onnx_ConvInteger:
         return DTYPE_I32;
@@ -111,7 +106,7 @@ static void set_attributes(Formula *f, Node *node, const Arguments *in)
     for (int i = 0; i < replaced->nattr; i++) {
         bool copied = in->all;
         for (int k = 0; k < in->ncopied; k++)
-            copied |= is_named(in->copied[k].name, in->copied[k].length, replaced->attr[i].name);
+            copied |= formula_is_named(in->copied[k].name, in->copied[k].length, replaced->attr[i].name);
         if (copied)
             node_set_attr(node, replaced->attr[i]);
     }
@@ -158,7 +153,7 @@ typedef FormulaValue (*Word)(Formula *f, const FormulaValue *in);
 
 static const FormulaValue none = {.kind = FORMULA_NONE};
 
-/* Of an input, whose type is known. */
+/* The type of an input; that of a new tensor is not known yet. */
 static const Type *type_of(Formula *f, const FormulaValue *term)
 {
     if (term->kind != FORMULA_TENSOR || term->value->type.kind != TYPE_TENSOR)
@@ -177,20 +172,28 @@ static FormulaValue word_type(Formula *f, const FormulaValue *in)
     return formula_whole(in[0].dtype);
 }
 
+/* An extent of an input, from the end where `axis` is negative; NULL: it has no such axis. */
+static const Extent *extent_of(Formula *f, const FormulaValue *term, int64_t axis)
+{
+    const Type *type = type_of(f, term);
+
+    axis += axis < 0 ? type->rank : 0;
+    return axis >= 0 && axis < type->rank ? &type->dim[axis] : NULL;
+}
+
 static FormulaValue word_dim(Formula *f, const FormulaValue *in)
 {
-    const Type *type = type_of(f, &in[0]);
-    int64_t     axis = in[1].whole + (in[1].whole < 0 ? type->rank : 0);
+    const Extent *extent = extent_of(f, &in[0], in[1].whole);
 
-    return axis < type->rank && extent_is_const(type->dim[axis]) ? formula_whole(type->dim[axis].max) : none;
+    return extent && extent_is_const(*extent) ? formula_whole(extent->max) : none;
 }
 
 /* The extent, or its bound where it is known only while running. */
 static FormulaValue word_most(Formula *f, const FormulaValue *in)
 {
-    const Type *type = type_of(f, &in[0]);
+    const Extent *extent = extent_of(f, &in[0], in[1].whole);
 
-    return formula_whole(type->dim[in[1].whole + (in[1].whole < 0 ? type->rank : 0)].max);
+    return extent ? formula_whole(extent->max) : none;
 }
 
 static FormulaValue word_same(Formula *f, const FormulaValue *in)
@@ -372,20 +375,22 @@ static FormulaValue call_function(Formula *f, const char *at, const Arguments *i
 FormulaValue formula_call(Formula *f, const char *name, int length)
 {
     Arguments   in = {0};
-    OpKind      op = find_operator(name, length);
-    const char *function = formula_find_function(f->text, name, length);
+    OpKind      op;
+    const char *function;
 
     arguments(f, &in);
     f->nresult = f->skips ? f->nresult : 0;
     if (f->failed)
         return none;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (is_named(name, length, words[i].name))
+        if (formula_is_named(name, length, words[i].name))
             return in.count < words[i].least ? formula_wrong(f, "more arguments in the call before")
                    : f->skips                ? none
                                              : words[i].word(f, in.term);
-    if (function && *name >= 'a' && *name <= 'z' && !memchr(name, '.', (size_t)length))
+    function = islower((unsigned char)*name) ? formula_find_function(f->text, name, length) : NULL;
+    if (function && !memchr(name, '.', (size_t)length))
         return f->skips ? none : call_function(f, function, &in);
+    op = find_operator(name, length);
     if (op != OP_NONE)
         return f->skips ? none : make(f, op, &in);
     f->at = name;

@@ -23,7 +23,7 @@ static FormulaValue attribute_of(const Formula *f, const char *name, int length,
 
     for (int i = 0; i < node->nattr; i++) {
         const Attr *attr = &node->attr[i];
-        if ((int)strlen(attr->name) != length || strncmp(attr->name, name, (size_t)length) != 0)
+        if (!formula_is_named(name, length, attr->name))
             continue;
         if (attr->kind == ATTR_INT)
             return formula_whole(attr->i);
@@ -95,7 +95,7 @@ static void read_head(Formula *f, Head *head, const FormulaValue *argument, int 
 
 /* ------------------------------------------------------------------------------------------------------- statements */
 
-/* What stands in braces is the number or the string of a name: "found {heads} heads". */
+/* The message with names in braces replaced by their numbers or strings: "found {heads} heads". */
 static const char *filled(Formula *f, const char *message)
 {
     Arena *arena = f->expand->model->arena;
@@ -147,12 +147,8 @@ static void set_further(Formula *f, const Head *head, const Named *target, const
 {
     for (int i = 1; i < count; i++) {
         FormulaValue term = {.kind = FORMULA_NONE};
-        if (f->skips || first->kind != FORMULA_TENSOR || (optional[i] && !is_wanted(f, head, &target[i])))
-            term.kind = FORMULA_NONE;
-        else if (f->nresult)
-            term = f->result[i];
-        else
-            term = formula_tensor(expand_output(f->expand, i), first->dtype);
+        if (!f->skips && first->kind == FORMULA_TENSOR && (!optional[i] || is_wanted(f, head, &target[i])))
+            term = f->nresult ? f->result[i] : formula_tensor(expand_output(f->expand, i), first->dtype);
         formula_set(f, target[i].name, target[i].length, term);
     }
 }
