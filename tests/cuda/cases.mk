@@ -7,21 +7,26 @@ CUDA_OPEN  := attention_open_sizes dft_of_doubles_padded open_channels_conv_grou
               open_strides_transposed rms_norm_of_doubles run_time_strides_3d sized_gated_many_2d sized_normalised_2d \
               sized_pooled_3d sized_raised_2d sized_residual_batch_2d sized_resized_2d sized_turned_batch_2d \
               softmax_open_half_axis_1_of_3
+# Elementwise steps that move four floats at once, or just cannot.
+CUDA_FOURS := $(addprefix fours_,even odd_8209 odd_8210 odd_8211 rest_of_rows unaligned_result unaligned_operand repeated open_rows open_count \
+              open_window)
 CUDA_CASES := $(shell grep -v '^\#' tests/cuda/cases.txt)
 
 check-cuda-cases: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --work=$(BUILD)/cuda_runs \
-	  $(CUDA_CASES:%=$(BUILD)/cases/%) $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%)
+	  $(CUDA_CASES:%=$(BUILD)/cases/%) $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%) \
+	  $(CUDA_FOURS:%=$(BUILD)/own_cases/test_%)
 	$(PYTHON) tests/cuda/check_stays.py --occamyc=$< $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%)
+	$(PYTHON) tests/cuda/check_fours.py --occamyc=$< --nvcc=$(NVCC) $(CUDA_FOURS:%=$(BUILD)/own_cases/test_%)
 
 # Tensors of the caller on the device: all there, some or none (lists, text) in the host's memory, found extents, branches.
 CUDA_IO := test_add test_gather_0 test_identity test_identity_sequence test_nonzero_example test_range_int32_type_negative_delta \
            test_loop11 test_if test_unique_sorted_without_axis test_dropout_default_mask test_string_concat test_quantizelinear_int4 \
            test_optional_has_element_tensor_input
 
-check-cuda-io: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
+check-cuda-io: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --flag=--io=device \
-	  --work=$(BUILD)/cuda_io_runs $(CUDA_IO:%=$(BUILD)/cases/%)
+	  --work=$(BUILD)/cuda_io_runs $(CUDA_IO:%=$(BUILD)/cases/%) $(BUILD)/own_cases/test_fours_even $(BUILD)/own_cases/test_fours_open_rows
 
 # Convolutions, products and attention with factors of TF32 and of half precision, which the emulation rounds as a device does: --verify
 # allows for it. Both kinds at once, and either on a processor, are refused.
@@ -72,7 +77,8 @@ DEVICE_CHECK     = $(PYTHON) tests/cuda/check_device.py --occamyc=$(BUILD)/occam
 
 check-device: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
 	$(DEVICE_CHECK) --work=$(BUILD)/device $(if $(DEVICE_LIST),--list=$(DEVICE_LIST) --cases=$(BUILD)/cases,$(CUDA_CASES:%=$(BUILD)/cases/%)) \
-	  $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%) $(wildcard $(DEVICE_NETWORKS:%=$(REAL)/%))
+	  $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%) $(CUDA_FOURS:%=$(BUILD)/own_cases/test_%) \
+	  $(wildcard $(DEVICE_NETWORKS:%=$(REAL)/%))
 	$(DEVICE_CHECK) --work=$(BUILD)/device_tf32 --flag=--tf32 $(CUDA_TF32:%=$(BUILD)/cases/%) $(wildcard $(DEVICE_TENSOR:%=$(REAL)/%))
 	$(DEVICE_CHECK) --work=$(BUILD)/device_fp16 --flag=--fp16 $(CUDA_FP16:%=$(BUILD)/cases/%) $(wildcard $(DEVICE_TENSOR:%=$(REAL)/%))
 	$(DEVICE_CHECK) --work=$(BUILD)/device_io --flag=--io=device $(CUDA_IO:%=$(BUILD)/cases/%)

@@ -21,6 +21,7 @@ from cast_cases import CASTS          # noqa: E402
 from control_cases import CONTROL     # noqa: E402
 from empty_cases import EMPTY         # noqa: E402
 from extent_cases import EXTENTS      # noqa: E402
+from four_cases import FOURS           # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
 from geometry_cases import GEOMETRY  # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
@@ -70,7 +71,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
-             MSFT + GEOMETRY + EXTENTS)
+             MSFT + GEOMETRY + EXTENTS + FOURS)
     found += RESIZE + ATTRIBUTES + TOKENS
     found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS
     for case in found:
