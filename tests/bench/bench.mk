@@ -32,9 +32,9 @@ bench-speedup: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)
 bench-queues: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BENCH_MODELS)/%.onnx,googlenet inception_v3 squeezenet1_1 resnet50)
 	$(BENCH_PYTHON) tests/bench/queues.py $(BENCH_COMMON) --document=$(if $(BENCH_NETWORKS),,docs/queues.md)
 
-# Networks whose height and width are known only while running, beside the same with constants.
+# Networks whose extents are known only while running, beside the same with constants.
 bench-extents: $(BUILD)/occamyc $(VENV)
-	$(PYTHON) tests/bench/extents.py --occamyc=$(BUILD)/occamyc --folder=$(BUILD)/bench --networks='$(BENCH_NETWORKS)' \
+	$(PYTHON) tests/bench/extents.py --occamyc=$(BUILD)/occamyc --folder=$(BUILD)/bench --real='$(REAL)' --networks='$(BENCH_NETWORKS)' \
 	    --rounds=$(BENCH_ROUNDS) --cc='$(CC)' --document=$(if $(BENCH_NETWORKS),,docs/extents.md)
 
 # Generated C against generated C, without a word to the C compiler about the machine; emx-onnx-cgen's takes seconds a run.

@@ -1,4 +1,4 @@
-"""Image networks of several shapes with seeded random weights, once with constant height and width and once with run-time ones."""
+"""Image networks of several shapes with seeded random weights, with constant extents or run-time ones."""
 
 from onnx import TensorProto, helper
 
@@ -21,6 +21,8 @@ class Network(Builder):
         w = self.weight(f"w{number}", (outputs, inputs // groups, kernel, kernel), (2 / (inputs // groups * kernel * kernel)) ** 0.5)
         b = self.weight(f"b{number}", outputs, 0.1)
         y = self.node("Conv", [x, w, b], f"conv{number}", strides=[stride] * 2, pads=[kernel // 2] * 4, group=groups)
+        if activation == "Swish":
+            return self.node("Mul", [y, self.node("Sigmoid", [y], f"gate{number}")], f"act{number}")
         return self.node(activation, [y], f"act{number}") if activation else y
 
     def pool(self, x, kernel=3, stride=2, pad=1):
@@ -73,6 +75,28 @@ def mobilenet_v2(net):
     return net.classify(net.layer(x, c, net.channels(1280), 1), net.channels(1280))
 
 
+def excite(net, x, channels, inner):
+    """Each channel times a factor that the means of all channels make."""
+    y = net.node("GlobalAveragePool", [x], f"squeeze{len(net.nodes)}")
+    y = net.layer(net.layer(y, channels, inner, 1, activation="Swish"), inner, channels, 1, activation="Sigmoid")
+    return net.node("Mul", [x, y], f"excite{len(net.nodes)}")
+
+
+def efficientnet_b0(net):
+    c = net.channels(32)
+    x = net.layer("input", 3, c, 3, 2, activation="Swish")
+    for factor, outputs, blocks, first, kernel in ((1, 16, 1, 1, 3), (6, 24, 2, 2, 3), (6, 40, 2, 2, 5), (6, 80, 3, 2, 3), (6, 112, 3, 1, 5),
+                                                   (6, 192, 4, 2, 5), (6, 320, 1, 1, 3)):
+        outputs = net.channels(outputs)
+        for block in range(blocks):
+            stride, wide = 1 if block else first, c * factor
+            y = net.layer(x, c, wide, 1, activation="Swish") if factor > 1 else x
+            y = excite(net, net.layer(y, wide, wide, kernel, stride, wide, "Swish"), wide, max(c // 4, 1))
+            y = net.layer(y, wide, outputs, 1, activation=None)
+            x, c = net.add(x, y) if stride == 1 and c == outputs else y, outputs
+    return net.classify(net.layer(x, c, net.channels(1280), 1, activation="Swish"), net.channels(1280))
+
+
 def vgg16(net):
     x, c = "input", 3
     for outputs, layers in ((64, 2), (128, 2), (256, 3), (512, 3), (512, 3)):
@@ -96,14 +120,14 @@ def srgan(net):
 
 # name: function, height and width at most and at least
 NETWORKS = {"resnet18": (resnet18, 224, 32), "resnet50": (resnet50, 224, 32), "mobilenet_v2": (mobilenet_v2, 224, 32),
-            "vgg16": (vgg16, 224, 32), "srgan": (srgan, 64, 16)}
+            "efficientnet_b0": (efficientnet_b0, 224, 32), "vgg16": (vgg16, 224, 32), "srgan": (srgan, 64, 16)}
 
 
-def model(name, height, width, divide=1):
-    """The network for a height and a width, which are numbers or words; all channels divided by `divide`."""
+def model(name, height, width, divide=1, batch=1):
+    """The network for a batch, a height and a width, which are numbers or words; all channels divided by `divide`."""
     net = Network(divide)
     y = NETWORKS[name][0](net)
     rank = 4 if name == "srgan" else 2
-    graph = helper.make_graph(net.nodes, name, [helper.make_tensor_value_info("input", TensorProto.FLOAT, [1, 3, height, width])],
+    graph = helper.make_graph(net.nodes, name, [helper.make_tensor_value_info("input", TensorProto.FLOAT, [batch, 3, height, width])],
                               [helper.make_tensor_value_info(y, TensorProto.FLOAT, [None] * rank)], net.weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

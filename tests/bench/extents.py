@@ -1,33 +1,33 @@
-"""Times networks whose height and width are known only while running beside the same networks with constants, at the upper bound
-and at half of it, by turns on one processor; and their arenas and the C compiler's time.
+"""Times networks with extents that are known only while running beside the same networks with constants, at the upper bounds and
+with smaller extents, by turns on one processor; and their arenas and the C compiler's time.
 
 User time of a process counts, less that of a start without runs, since other programs may take the processor; of all turns the
-lower quartile.
+least of either.
 """
 
 import argparse
 import json
 import os
 import resource
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import onnx
 
-import extent_nets
-from programs import run_quietly
+import extent_cases
+from programs import graph_inputs, run_quietly
 from report import geometric, processor
 
 TEXT = """# Extents known only while running
 
-Written by `make bench-extents`: networks of seeded random weights (`tests/bench/extent_nets.py`) with constant height and width,
-and with bounds (`--dim H=A..B --dim W=A..B`), as programs that run by turns on one processor of {cpu}, load {load} at the end.
-Milliseconds of user time, the lower quartile of {rounds} turns; *half*: images of half the bound, against a network of that
-constant size. *cc*: user seconds of `{cc}` for the generated file.
+Written by `make bench-extents`: networks of `tests/bench/extent_cases.py` with constant extents, and with bounds (`--dim H=A..B`),
+as programs that run by turns on one processor of {cpu}, load {load} at the end. Milliseconds of user time, the least of {rounds}
+turns; *smaller*: a run with smaller extents than the bounds, against a network of those as constants. *cc*: user seconds of
+`{cc}` for the generated file. All weights are seeded and random, but those of yolox_nano, silero_vad and gtcrn_simple.
+The transformers have BERT-base's widths and 2 layers, the recurrent layers 128 inputs and 256 units.
 
-| network | bounds | constant, ms | bounded | ratio | half: constant, ms | bounded | ratio | arena, bytes: constant | bounded | ratio | cc, s: constant | bounded |
-|---|---|---|---|---|---|---|---|---|---|---|---|---|
+| network | bounds | constant, ms | bounded | ratio | smaller | constant, ms | bounded | ratio | arena, bytes: constant | bounded | ratio | cc, s: constant | bounded |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|
 """
 
 
@@ -38,72 +38,107 @@ def user_seconds(command, folder):
 
 
 class Program:
-    """One network for one size, or for all within bounds."""
+    """One network whose words stand for numbers, or for all within bounds."""
 
-    def __init__(self, args, name, kind, height, width, bounds=()):
+    def __init__(self, args, name, kind, case, model, words):
+        self.values = case.values
         self.folder = Path(args.folder).resolve() / "extents" / f"{name}_{kind}"
         self.folder.mkdir(parents=True, exist_ok=True)
-        onnx.save(extent_nets.model(name, height, width), self.folder / "net.onnx")
-        run_quietly([Path(args.occamyc).resolve(), "net.onnx", "-o", "model.c", "--main=main.c", "--target=native", "--quiet", "--report=report.json",
-                     *bounds], self.folder)
+        onnx.save(model, self.folder / "net.onnx")
+        bounds = [f"--dim={word}={value}" for word, value in words.items()] + [f"--dim={i}:values={v}" for i, v in case.values.items()]
+        run_quietly([Path(args.occamyc).resolve(), "net.onnx", "-o", "model.c", "--main=main.c", "--target=native", "--quiet",
+                     "--report=report.json", *bounds], self.folder)
         command = [*args.cc.split(), "-O2", "-march=native", "-c"]
         self.compiling = user_seconds([*command, "model.c"], self.folder)
         run_quietly([*command, "main.c"], self.folder)
         run_quietly([*args.cc.split(), "-o", "model", "main.o", "model.o", "-lm", "-pthread"], self.folder)
         self.arena = json.loads((self.folder / "report.json").read_text())["memory"]["arena"]
-        self.is_bounded = bool(bounds)
 
-    def seconds(self, args, size, count):
+    def inputs(self, extents):
+        """Drawn values in files, with the numbers that the words stand for, as arguments of the program."""
+        words, random = [], np.random.default_rng(1)
+        for i, value in enumerate(graph_inputs(self.folder / "net.onnx")):
+            shape = [extents[d.dim_param] if d.dim_param else d.dim_value for d in value.type.tensor_type.shape.dim]
+            dtype = onnx.helper.tensor_dtype_to_np_dtype(value.type.tensor_type.elem_type)
+            is_float = np.issubdtype(dtype, np.floating)
+            drawn = random.standard_normal(shape) if is_float else np.full(shape, self.values.get(value.name, 1))
+            file = "_".join(["in", str(i), *map(str, shape)]) + ".raw"
+            np.asarray(drawn, dtype).tofile(self.folder / file)
+            words.append(f"{file}:{'x'.join(map(str, shape))}" if shape else file)
+        return words
+
+    def seconds(self, args, inputs, count):
         """Of `count` runs and the start."""
-        path = self.folder / f"in{size}.raw"
-        if not path.exists():
-            np.random.default_rng(size).standard_normal((1, 3, size, size)).astype(np.float32).tofile(path)
-        word = f"{path.name}:1x3x{size}x{size}" if self.is_bounded else path.name
-        return user_seconds(["taskset", "-c", args.cpu, "./model", word, "-o", "out", "--repeat", str(count)], self.folder)
+        return user_seconds(["taskset", "-c", args.cpu, "./model", *inputs, "-o", "out", "--repeat", str(count)], self.folder)
 
 
-def quartile(values):
-    return sorted(values)[len(values) // 4]
+class Way:
+    """A program and the inputs that it runs with."""
+
+    def __init__(self, args, program, extents):
+        self.program, self.inputs, self.starts, self.runs = program, program.inputs(extents), [], []
+        run = program.seconds(args, self.inputs, 2) - program.seconds(args, self.inputs, 0)
+        self.count = max(int(args.seconds / max(run / 2, 1e-5)), 2)
+        self.result = np.fromfile(program.folder / "out" / "0.bin", np.float32)
+
+    def turn(self, args):
+        self.starts.append(self.program.seconds(args, self.inputs, 0))
+        self.runs.append(self.program.seconds(args, self.inputs, self.count))
+
+    def milliseconds(self):
+        return (min(self.runs) - min(self.starts)) / self.count * 1e3
 
 
-def measure(args, name):
-    """Milliseconds at the bound and at half of it, constant and bounded; the programs."""
-    _, most, least = extent_nets.NETWORKS[name]
-    half = most // 2
-    bounded = Program(args, name, "bounded", "H", "W", [f"--dim={d}={least}..{most}" for d in "HW"])
-    ways = [(Program(args, name, "constant", most, most), most), (bounded, most), (Program(args, name, "half", half, half), half), (bounded, half)]
-    each = [p.seconds(args, size, 2) - p.seconds(args, size, 0) for p, size in ways]
-    counts = [max(int(args.seconds / max(e / 2, 1e-3)), 2) for e in each]
-    turns = [[] for _ in ways]
+def measure(args, name, case, model):
+    """Milliseconds at the bounds and of smaller extents, constant and bounded; the programs."""
+    most = {word: bounds[1] for word, bounds in case.bounds.items()}
+    constant = Program(args, name, "constant", case, model, most)
+    smaller = Program(args, name, "smaller", case, model, case.smaller)
+    bounded = Program(args, name, "bounded", case, model, {word: f"{least}..{greatest}" for word, (least, greatest) in case.bounds.items()})
+    ways = [Way(args, *way) for way in ((constant, most), (bounded, most), (smaller, case.smaller), (bounded, case.smaller))]
+    for constants, words in (ways[:2], ways[2:]):
+        if not np.allclose(constants.result, words.result, 1e-3, 1e-3 * abs(constants.result).max()):
+            raise SystemExit(f"{name}: the results of both programs differ")
     for turn in range(args.rounds):
-        for i in range(4) if turn % 2 else range(3, -1, -1):
-            p, size = ways[i]
-            turns[i].append((p.seconds(args, size, counts[i]) - p.seconds(args, size, 0)) / counts[i] * 1e3)
-    return [quartile(t) for t in turns], ways[0][0], bounded
+        for way in ways if turn % 2 else ways[::-1]:
+            way.turn(args)
+    return [way.milliseconds() for way in ways], constant, bounded
+
+
+def spell(extents):
+    """`H, W = 3` of a dictionary."""
+    values = [f"{v[0]} to {v[1]}" if isinstance(v, tuple) else str(v) for v in extents.values()]
+    return f"{', '.join(extents)} = {values[0]}"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--occamyc", required=True)
     parser.add_argument("--folder", required=True)
+    parser.add_argument("--real", required=True, type=Path, help="the folder of trained networks")
     parser.add_argument("--networks", default="")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=0.3, help="of the runs of one turn")
+    parser.add_argument("--seconds", type=float, default=0.2, help="of the runs of one turn")
     parser.add_argument("--cpu", default=str(max(os.sched_getaffinity(0))))
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--document", default="")
     args = parser.parse_args()
     rows, ratios = [], []
-    for name in args.networks.replace(",", " ").split() or extent_nets.NETWORKS:
-        (whole, open_whole, half, open_half), constant, bounded = measure(args, name)
-        ratio = open_whole / whole, open_half / half, bounded.arena / constant.arena
-        bounds = "{2} to {1}".format(*extent_nets.NETWORKS[name])
+    for name in args.networks.replace(",", " ").split() or extent_cases.CASES:
+        case = extent_cases.CASES[name]
+        model = case.model(args.real)
+        if not model:
+            print(f"SKIPPED: {name}, which {args.real} does not have", flush=True)
+            continue
+        (whole, open_whole, part, open_part), constant, bounded = measure(args, name, case, model)
+        ratio = open_whole / whole, open_part / part, bounded.arena / constant.arena
         ratios.append(ratio)
-        rows.append(f"| {name} | {bounds} | {whole:.2f} | {open_whole:.2f} | {ratio[0]:.3f} | {half:.2f} | {open_half:.2f} | {ratio[1]:.3f} | "
-                    f"{constant.arena:,} | {bounded.arena:,} | {ratio[2]:.3f} | {constant.compiling:.1f} | {bounded.compiling:.1f} |")
+        rows.append(f"| {name} | {spell(case.bounds)} | {whole:.3f} | {open_whole:.3f} | {ratio[0]:.3f} | {spell(case.smaller)} | {part:.3f} | "
+                    f"{open_part:.3f} | {ratio[1]:.3f} | {constant.arena:,} | {bounded.arena:,} | {ratio[2]:.3f} | {constant.compiling:.1f} | "
+                    f"{bounded.compiling:.1f} |")
         print(rows[-1], flush=True)
     mean = [geometric(r[i] for r in ratios) for i in range(3)]
-    rows.append(f"| geometric mean | | | | {mean[0]:.3f} | | | {mean[1]:.3f} | | | {mean[2]:.3f} | | |")
+    rows.append(f"| geometric mean | | | | {mean[0]:.3f} | | | | {mean[1]:.3f} | | | {mean[2]:.3f} | | |")
     print(rows[-1])
     if args.document:
         head = TEXT.format(cpu=processor(), load=f"{os.getloadavg()[0]:.1f}", rounds=args.rounds, cc=f"{args.cc} -O2 -march=native")

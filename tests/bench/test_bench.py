@@ -1,5 +1,6 @@
 """Tests of the benchmark's own parts: test_bench.py OCCAMYC CC MODEL.onnx FOLDER. Nothing here depends on how long anything takes."""
 
+import os
 import shutil
 import sys
 import tempfile
@@ -12,6 +13,8 @@ import onnx
 
 import counts
 import engines
+import extent_cases
+import extents
 import kernels
 import memory
 import memory_steps
@@ -83,6 +86,23 @@ class Counts(unittest.TestCase):
     def test_extents_that_are_known_only_while_running_are_no_fixed_ones(self):
         self.assertTrue(counts.is_fixed(Path(MODEL)))
         self.assertFalse(counts.is_fixed(Path(MODEL).with_name("reverse.onnx")))
+
+
+class Extents(unittest.TestCase):
+    def test_bounded_programs_stand_beside_those_with_constants(self):
+        args = types.SimpleNamespace(cc=CC, folder=FOLDER, occamyc=OCCAMYC, rounds=1, seconds=0.01, cpu=str(max(os.sched_getaffinity(0))))
+        case = extent_cases.CASES["gru"]
+        times, constant, bounded = extents.measure(args, "gru", case, case.model(None))
+        self.assertEqual(len(times), 4)
+        self.assertGreater(min(times), 0)
+        self.assertLess(constant.arena, bounded.arena)  # which has the integers besides
+
+    def test_every_word_has_bounds(self):
+        for name, case in extent_cases.CASES.items():
+            model = case.model(Path("absent"))
+            self.assertEqual(model is None, name in ("yolox_nano", "silero_vad", "gtcrn_simple"))
+            words = {d.dim_param for value in (model.graph.input if model else ()) for d in value.type.tensor_type.shape.dim} - {""}
+            self.assertEqual(words, set(case.bounds if model else ()))
 
 
 class Memory(unittest.TestCase):
