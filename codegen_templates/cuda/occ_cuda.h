@@ -20,8 +20,9 @@
  *   occ_copy_commit()           closes a group of such copies
  *   occ_copy_wait(n)            waits for this thread's groups but for the n (a literal) that were closed last
  *   occ_fail(status, code)      keeps the first code other than 0 that any thread found
-  * occ_four                    four floats; occ_load_four(from) and occ_store_four(to, four) move them at once,
-  * aligned to 16
+ *   occ_four                    four floats; occ_load_four(from) and occ_store_four(to, four) move them at once,
+ *                               aligned to 16
+ *   occ_aligned(p)              p, which is a multiple of 16
  *   occ_word(bits)              a float of these 32 bits, for shared memory that holds something else
  *   occ_again(x)                x; what follows from it is computed again, so that it needs no register meanwhile
  *   OCC_UNROLLED                before a loop of literal count: unrolled, so that arrays stay in registers
@@ -198,6 +199,16 @@ OCC_DEVICE occ_four occ_load_four(const float *from)
 OCC_DEVICE void occ_store_four(float *to, occ_four four)
 {
     *(occ_four *)to = four;
+}
+
+OCC_DEVICE void *occ_aligned(void *p)
+{
+    return __builtin_assume_aligned(p, 16);
+}
+
+OCC_DEVICE const void *occ_aligned(const void *p)
+{
+    return __builtin_assume_aligned(p, 16);
 }
 
 OCC_DEVICE int64_t occ_unit(void)

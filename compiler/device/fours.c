@@ -18,6 +18,11 @@ bool operand_at_fours(const Program *program, const Operand *x)
            x->offset.max * operand_bytes_per_element(x) % FOURS_ALIGN == 0;
 }
 
+bool step_is_copy(const Step *step)
+{
+    return !strncmp(step->kernel->name, "copy_", 5) && step->home == HOME_TWIN;
+}
+
 /* Whether an operand moves by one float along the last axis, and along the others by fours or run-time integers. */
 static bool moves_by_fours(const StepUnits *units, int operand)
 {

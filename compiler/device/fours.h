@@ -1,4 +1,5 @@
-/* fours.h - elementwise steps whose threads read and write four neighbouring floats at once. Knows nothing of text. */
+/* fours.h - elementwise steps whose threads read and write four neighbouring floats at once, and copies of 16 bytes.
+ * Knows nothing of text. */
 #ifndef OCC_DEVICE_FOURS_H
 #define OCC_DEVICE_FOURS_H
 
@@ -24,6 +25,9 @@ enum { FOURS_ALIGN = 16 };
  * moves along the last axis does so by fours. Where an operand moves from row to row by run-time integers, or begins
  * behind some, it is up to the generated program to see whether that is by fours. */
 bool step_fours(const Program *program, const StepUnits *units, StepFours *fours);
+
+/* Whether the step is a copy, which moves 16 bytes at once where that can be done. */
+bool step_is_copy(const Step *step);
 
 /* Whether an operand begins at a multiple of FOURS_ALIGN bytes, whatever the run-time integers. */
 bool operand_at_fours(const Program *program, const Operand *x);

@@ -105,7 +105,9 @@ static void put_operand(LaunchText *l, int operand)
         shifts = arena_printf(l->emit->arena, "%s + %lld * occ_unit()", shifts,
                               (long long)(buffer_bytes(scratch) / scratch->copies));
     }
-    if (*shifts)
+    if (step_is_copy(l->step) && operand_at_fours(l->emit->program, &l->step->operand[operand]))
+        text_printf(&l->places, "%socc_aligned(p%d)", join, operand);
+    else if (*shifts)
         text_printf(&l->places, "%s(%schar *)p%d%s", join, writes ? "" : "const ", operand, shifts);
     else
         text_printf(&l->places, "%sp%d", join, operand);

@@ -68,6 +68,19 @@ extern "C" OCC_KERNEL void step_slice(float *y, const float *x, int64_t rows)
     occ_copy_f32(y, x, 2, dim, ystride, xstride);
 }
 
+/* Rows that begin at multiples of 16 bytes, if y and x do, with two elements behind the last of these. */
+extern "C" OCC_KERNEL void step_rows(float *y, const float *x, int64_t rows)
+{
+    const occ_extent dim[] = {rows, 30}, ystride[] = {32, 1}, xstride[] = {64, 1};
+    occ_copy_f32(y, x, 2, dim, ystride, xstride);
+}
+
+extern "C" OCC_KERNEL void step_aligned_rows(void *y, const void *x)
+{
+    static const occ_extent dim[] = {128, 60}, ystride[] = {60, 1}, xstride[] = {64, 1};
+    occ_copy_f32((float *)occ_aligned(y), (const float *)occ_aligned(x), 2, dim, ystride, xstride);
+}
+
 /* Zero points of rows and columns. */
 extern "C" OCC_KERNEL void step_bytes_product(int32_t *y, const int8_t *a, const int8_t *b, const int8_t *az,
                                               const int8_t *bz)
