@@ -93,8 +93,9 @@ CONVOLUTIONS = [
 ]
 
 
-def gemm(name, dtype, a, b, result, bias=None, float_result=False, alpha=1.0, constant=(1, 2, 3, 4, 5, 6, 7, 8), **attributes):
-    inputs = [a, number(0.02), number(4, a.dtype), b, number(0.01), number(0, b.dtype), bias]
+def gemm(name, dtype, a, b, result, bias=None, float_result=False, alpha=1.0, constant=(1, 2, 3, 4, 5, 6, 7, 8), scale=0.01, zero=0, **attributes):
+    """scale and zero: of b, one number or one for each column."""
+    inputs = [a, number(0.02), number(4, a.dtype), b, number(scale), number(zero, b.dtype), bias]
     if not float_result:
         inputs += [number(0.5), number(2, a.dtype)]
     return single(name, "QGemm", inputs, (np.float32 if float_result else dtype, result),
@@ -106,6 +107,12 @@ PRODUCTS = [
     gemm("qgemm_bias", np.uint8, A, B, [6, 21], draw(np.int32, 21, seed=3)),
     gemm("qgemm_float", np.uint8, A, B, [6, 21], None, True, alpha=0.5),
     gemm("qgemm_transposed", np.uint8, A, np.ascontiguousarray(B.T), [6, 21], None, transB=1),
+    gemm("qgemm_columns", np.uint8, A, B, [6, 21], draw(np.int32, 21, seed=3), scale=np.linspace(0.01, 0.03, 21), zero=np.zeros(21)),
+    gemm("qgemm_columns_transposed", np.int8, A.astype(np.int8), np.ascontiguousarray(B.T), [6, 21], draw(np.int32, 1, 21, seed=3), alpha=0.75,
+         scale=np.linspace(0.01, 0.03, 21), zero=np.zeros(21), transB=1),
+    gemm("qgemm_columns_float", np.float32, A, draw(np.uint8, 37, 21, seed=2) // 2 + np.uint8(64), [6, 21], draw(np.int32, 21, seed=3), True,
+         scale=np.linspace(0.01, 0.03, 21), zero=np.full(21, 128)),
+    gemm("qgemm_bias_of_rows", np.uint8, A, B, [6, 21], draw(np.int32, 6, 1, seed=3)),
     gemm("qgemm_run_time", np.uint8, A, B, [6, 21], None, constant=(1, 2, 4, 5, 7, 8)),
     single("qmatmul_constant", "QLinearMatMul",
            [A, number(0.02), number(9, np.uint8), B, np.linspace(0.01, 0.03, 21, dtype=np.float32), np.zeros(21, np.int8), number(0.5),
@@ -234,9 +241,9 @@ def qdq_bytes():
     return g.case("qdq_bytes", y, z)
 
 
-def dynamic(name, op, weights, zero=None, more=(), rescaled=True, **attributes):
+def dynamic(name, op, weights, zero=None, more=(), rescaled=True, channels=5, **attributes):
     """Bytes whose scale and zero point the run finds, times constant ones; the sums are needed as floats, or as they are too."""
-    g = Graph(*((1, 5, 9, 9) if op == "ConvInteger" else (2, 6, 37)))
+    g = Graph(*((1, channels, 9, 9) if op == "ConvInteger" else (2, 6, 37)))
     outputs = ["q", "scale", "zero"]
     g.nodes.append(helper.make_node("DynamicQuantizeLinear", ["x"], outputs))
     sums = g.add(op, "q", weights, "zero", *([] if zero is None else [zero]), **attributes)
@@ -252,6 +259,9 @@ DYNAMIC = [
     dynamic("dynamic_product_wide_weights", "MatMulInteger", draw(np.uint8, 37, 21, seed=2), np.uint8(3), (21,)),
     dynamic("dynamic_product_sums_too", "MatMulInteger", draw(np.int8, 37, 21, seed=2, weight=True), np.int8(0), rescaled=False),
     dynamic("dynamic_conv", "ConvInteger", draw(np.int8, 6, 5, 3, 3, seed=3, weight=True), np.int8(0), (6, 1, 1), pads=[1, 1, 1, 1]),
+    dynamic("dynamic_conv_patches", "ConvInteger", draw(np.int8, 6, 3, 4, 4, seed=3, weight=True), np.int8(0), (6, 1, 1), channels=3, strides=[4, 4]),
+    dynamic("dynamic_conv_few_channels", "ConvInteger", draw(np.int8, 6, 2, 3, 3, seed=3, weight=True), np.int8(0), (6, 1, 1), channels=2,
+            pads=[1, 2, 0, 1]),
     dynamic("dynamic_conv_depthwise", "ConvInteger", draw(np.uint8, 5, 1, 3, 3, seed=3) // 2 + np.uint8(64), np.uint8(120), (5, 1, 1),
             pads=[2, 0, 1, 1], strides=[2, 1], group=5),
 ]

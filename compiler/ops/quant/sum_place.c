@@ -102,10 +102,9 @@ static int place_weights(Lower *lower, const Node *node, Sum *s, PanelShape shap
 }
 
 /* Whether an image has few channels, so that taps of a row are read as channels of one and four of them fill a lane. */
-static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
+static bool is_narrow(const Node *node, const Sum *s)
 {
     const Window *w = &s->window;
-    double        zero;
 
     if (s->groups != 1 || s->inputs >= 4 || w->naxes != 2 || w->kernel[1] < 2 || w->dilation[1] != 1 ||
         !extent_is_const(node->in[0]->type.dim[1]))
@@ -113,7 +112,7 @@ static bool is_narrow(Lower *lower, const Node *node, const Sum *s)
     for (int i = 0; i < 2; i++)
         if (!extent_is_const(w->begin[i]) || !extent_is_const(w->end[i]) || w->begin[i].max < 0 || w->end[i].max < 0)
             return false;
-    return zero_is_known(lower, node, 3, &zero);
+    return true;
 }
 
 /* Weights [output][input][row][column] as [output][row][column][input]. */
@@ -154,7 +153,7 @@ int sum_place_conv(Lower *lower, const Node *node, Sum *s)
     shape.outputs = s->outputs = type->dim[0].max / s->groups;
     if (spatial_window(lower, node, type->dim + 2, &s->window) < 0)
         return -1;
-    if (is_narrow(lower, node, s))
+    if (is_narrow(node, s))
         return place_narrow(lower, node, s);
     for (int i = 2; i < type->rank; i++)
         shape.taps *= type->dim[i].max;
@@ -217,15 +216,19 @@ Type sum_bordered(Lower *lower, const Sum *s, const Type *x)
     return type;
 }
 
-/* Fills y with the zero point of x. */
+/* Fills y with the zero point of x, which is constant or computed. */
 static int fill(Lower *lower, const Sum *s, Operand y)
 {
     int8_t *zero = arena_one(lower->program->arena, int8_t);
+    Operand point = s->zero;
 
     *zero = (int8_t)(int)s->xzero;
+    point.rank = 0; /* it is one element */
     if (extent_is(y.dim[2], 0) || extent_is(y.dim[3], 0))
         return 0;
-    return lower_copy(lower, NULL, lower_weight(lower, zero, y.dtype, 0, NULL, "border"), y);
+    if (point.buffer < 0)
+        point = lower_weight(lower, zero, y.dtype, 0, NULL, "border");
+    return lower_copy(lower, NULL, point, y);
 }
 
 int sum_border(Lower *lower, const Sum *s, Operand x, Operand bordered)
