@@ -1,6 +1,7 @@
 /* integer.c - convolutions and products of 8-bit integers with any zero points and with weights known only at run time:
- * plain loops, exact 32-bit sums. Constant weights have kernels of their own. Knows nothing of scales. */
+ * plain loops, or products of pairs; exact 32-bit sums. Constant weights have kernels of their own. Knows nothing of scales. */
 #include "occ_image.h"
+#include "occ_pairs_q.h"
 #include "occ_stack.h"
 
 #ifndef TPL_T
@@ -59,30 +60,53 @@ OCC_INLINE void occ_conv_integer_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x
     }
 }
 
+/* One matrix of the product, one result after the other. */
+OCC_HOT void occ_integer_product_TPL_N_TPL_N2(const occ_pairs_q *q, int64_t y_column)
+{
+    const TPL_T  *a = (const TPL_T *)q->a, *azero = (const TPL_T *)q->azero;
+    const TPL_T2 *b = (const TPL_T2 *)q->b, *bzero = (const TPL_T2 *)q->bzero;
+
+    for (int64_t m = 0; m < q->rows; m++)
+        for (int64_t n = 0; n < q->columns; n++) {
+            const int32_t az = azero ? azero[m * q->azstep] : 0, bz = bzero ? bzero[n * q->bzstep] : 0;
+            int32_t       sum = 0;
+
+            for (int64_t k = 0; k < q->depth; k++)
+                sum += ((int32_t)a[m * q->a_at.row + k * q->a_at.column] - az) *
+                       ((int32_t)b[k * q->b_at.row + n * q->b_at.column] - bz);
+            q->y[m * q->y_row + n * y_column] = sum;
+        }
+}
+
 /* matmul_integer - y[s][m][n] = sum over k of (a[s][m][k] - azero) * (b[s][k][n] - bzero) for every place s of a stack.
  *   azero, bzero: the zero point of row m is azero[m * azstep], that of column n is bzero[n * bzstep]; NULL: 0 */
 OCC_INLINE void occ_matmul_integer_TPL_N_TPL_N2(int32_t *y, const occ_stack *y_at, const TPL_T *a,
                                                 const occ_stack *a_at, const TPL_T2 *b, const occ_stack *b_at,
                                                 const TPL_T *azero, const TPL_T2 *bzero, int64_t azstep, int64_t bzstep)
 {
-    const int64_t total = occ_stack_count(y_at), rows = y_at->dim[y_at->rank - 2], columns = y_at->dim[y_at->rank - 1];
-    const int64_t depth = a_at->dim[a_at->rank - 1];
+    const int64_t total = occ_stack_count(y_at), y_column = occ_stack_column(y_at);
+    const int     a_signed = (TPL_T)-1 < (TPL_T)1, b_signed = (TPL_T2)-1 < (TPL_T2)1;
     int64_t       place[8] = {0};
 
     for (int64_t s = 0; s < total; s++, occ_stack_next(y_at, place)) {
-        int32_t      *to = y + occ_stack_offset(y_at, place);
-        const TPL_T  *ma = a + occ_stack_offset(a_at, place);
-        const TPL_T2 *mb = b + occ_stack_offset(b_at, place);
+        const occ_pairs_q q = {(const uint8_t *)(a + occ_stack_offset(a_at, place)),
+                               (const uint8_t *)(b + occ_stack_offset(b_at, place)),
+                               (const uint8_t *)azero,
+                               (const uint8_t *)bzero,
+                               y + occ_stack_offset(y_at, place),
+                               {occ_stack_row(a_at), occ_stack_column(a_at)},
+                               {occ_stack_row(b_at), occ_stack_column(b_at)},
+                               occ_stack_row(y_at),
+                               azstep,
+                               bzstep,
+                               y_at->dim[y_at->rank - 2],
+                               y_at->dim[y_at->rank - 1],
+                               a_at->dim[a_at->rank - 1],
+                               b_signed};
 
-        for (int64_t m = 0; m < rows; m++)
-            for (int64_t n = 0; n < columns; n++) {
-                const int32_t az = azero ? azero[m * azstep] : 0, bz = bzero ? bzero[n * bzstep] : 0;
-                int32_t       sum = 0;
-
-                for (int64_t k = 0; k < depth; k++)
-                    sum += ((int32_t)ma[m * occ_stack_row(a_at) + k * occ_stack_column(a_at)] - az) *
-                           ((int32_t)mb[k * occ_stack_row(b_at) + n * occ_stack_column(b_at)] - bz);
-                to[m * occ_stack_row(y_at) + n * occ_stack_column(y_at)] = sum;
-            }
+        if (OCC_PAIRS && y_column == 1)
+            occ_pairs_product(&q, a_signed);
+        else
+            occ_integer_product_TPL_N_TPL_N2(&q, y_column);
     }
 }
