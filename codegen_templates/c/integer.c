@@ -1,5 +1,6 @@
-/* integer.c - convolutions and products of 8-bit integers with any zero points and with weights known only at run time:
- * plain loops, or products of pairs; exact 32-bit sums. Constant weights have kernels of their own. Knows nothing of scales. */
+/* integer.c - convolutions and products of 8-bit integers with any zero points and with weights known only at run
+ * time: plain loops, or products of pairs; exact 32-bit sums. Constant weights have kernels of their own. Knows nothing
+ * of scales. */
 #include "occ_image.h"
 #include "occ_pairs_q.h"
 #include "occ_stack.h"

@@ -43,12 +43,37 @@ static bool node_is_vector(const Scalar *s, const ScalarNode *n)
     }
 }
 
+static bool reads(const ScalarNode *n, int index)
+{
+    return n->a == index || n->b == index || n->c == index;
+}
+
+static bool loads_int32(const ScalarNode *n)
+{
+    return n->op == SCALAR_LOAD && n->stored == DTYPE_I32;
+}
+
+/* Whether node `index` loads an int32 that is only converted to a float: vectors load it as that float. */
+static bool is_loaded_as_float(const Scalar *s, int index)
+{
+    if (!loads_int32(&s->node[index]) || index == s->nnode - 1)
+        return false;
+    for (int i = index + 1; i < s->nnode; i++)
+        if (reads(&s->node[i], index) && !(s->node[i].op == SCALAR_CAST && s->node[i].dtype == DTYPE_F32))
+            return false;
+    return true;
+}
+
 static void classify(Scalar *s, DType stored)
 {
     s->stored = stored;
     s->vector = is_lane(stored) || is_byte(stored);
-    for (int i = 0; i < s->nnode; i++)
-        s->vector = s->vector && node_is_vector(s, &s->node[i]);
+    for (int i = 0; i < s->nnode; i++) {
+        const ScalarNode *n = &s->node[i];
+        bool              converts = n->op == SCALAR_CAST && n->dtype == DTYPE_F32 && loads_int32(&s->node[n->a]);
+
+        s->vector = s->vector && (node_is_vector(s, n) || is_loaded_as_float(s, i) || converts);
+    }
 }
 
 /* ----------------------------------------------------------------------------------------------------------- fusing */

@@ -129,7 +129,8 @@ static bool vector_node_is_known(const Interpreter *in, const ScalarNode *n)
     if (n->op == SCALAR_CAST)
         return n->dtype == DTYPE_F32 || n->dtype == DTYPE_BOOL || n->dtype == in->expr->node[n->a].dtype;
     if (n->op == SCALAR_LOAD)
-        return n->stored == DTYPE_F32 || n->stored == DTYPE_U8 || n->stored == DTYPE_I8 || n->stored == DTYPE_BOOL;
+        return n->stored == DTYPE_F32 || n->stored == DTYPE_U8 || n->stored == DTYPE_I8 || n->stored == DTYPE_BOOL ||
+               n->stored == DTYPE_I32;
     return info ? info->vector : n->op != SCALAR_ROUND_TO;
 }
 
@@ -252,6 +253,8 @@ static float load_as_float(const ScalarNode *n, const occ_expr *e, int64_t index
     const char *x = e->x[n->operand];
     float       value;
 
+    if (n->stored == DTYPE_I32)
+        return (float)((const int32_t *)(const void *)x)[index];
     if (n->stored == DTYPE_I8)
         return ((const int8_t *)(const void *)x)[index];
     if (n->stored != DTYPE_F32)

@@ -1,4 +1,5 @@
-/* expand_quant.c - QLinearConv, QLinearMatMul and QGemm with constant parameters become sums of bytes; QLinearConcat. */
+/* expand_quant.c - QLinearConv, QLinearMatMul and QGemm with constant parameters become sums of bytes;
+ * QLinearConcat. */
 #include "ops/expand/expand_rules.h"
 #include "ops/quant/integer_weights.h"
 
@@ -38,9 +39,9 @@ static Value *constant_scale(Expand *expand, const Quantised *form, int64_t coun
 /* A bias that is omitted, or one constant integer for each output, along the last axis. */
 static bool is_bias(const Value *bias, int64_t count)
 {
-    return !bias || (bias->data && bias->type.dtype == DTYPE_I32 && type_is_static(&bias->type) &&
-                     bias->type.rank > 0 && bias->type.dim[bias->type.rank - 1].max == count &&
-                     type_elements(&bias->type) == count);
+    return !bias ||
+           (bias->data && bias->type.dtype == DTYPE_I32 && type_is_static(&bias->type) && bias->type.rank > 0 &&
+            bias->type.dim[bias->type.rank - 1].max == count && type_elements(&bias->type) == count);
 }
 
 /* A quantised operator with constant parameters becomes a sum that rounds and stores bytes itself. Returns false if a
@@ -48,8 +49,8 @@ static bool is_bias(const Value *bias, int64_t count)
 static bool give_sums(Expand *expand, const Quantised *form)
 {
     const Value *w = expand_in(expand, 3), *zero = expand_in(expand, 2);
-    Value *in[5] = {expand_in(expand, 0), NULL, NULL, expand_in(expand, 2), expand_in(expand, form->bias)}, *sum;
-    double number;
+    Value       *in[5] = {expand_in(expand, 0), NULL, NULL, expand_in(expand, 2), expand_in(expand, form->bias)}, *sum;
+    double       number;
 
     if (in[0]->data || !w->data || !type_is_static(&w->type) || (zero && !const_scalar(zero, &number)) ||
         !is_bias(in[4], w->type.dim[form->axis].max))
