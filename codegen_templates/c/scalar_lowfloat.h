@@ -59,7 +59,8 @@ OCC_HOT float occ_f16_to_f32(uint16_t a)
     float    magnitude = occ_small_decode(code, 10, 15);
     if (code >= 0x7c00u)
         magnitude = occ_f32_from_bits(0x7f800000u | (code & 0x3ffu) << 13);
-    return a & 0x8000u ? -magnitude : magnitude;
+    return occ_f32_from_bits(occ_f32_bits(magnitude) | ((uint32_t)a & 0x8000u)
+                                                           << 16); /* no branch: signs are hard to foresee */
 }
 
 OCC_HOT uint16_t occ_f32_to_f16(float a)
