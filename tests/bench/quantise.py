@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.version_converter
 from onnxruntime import quantization
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
@@ -31,12 +32,22 @@ class Drawn(quantization.CalibrationDataReader):
         return next(self.feeds, None)
 
 
-def quantise(model, target):
+def prepared(model, convert):
+    """convert(PATH) with the model folded and its extents inferred, of an opset that has a scale for each channel (13 and later)."""
     with tempfile.TemporaryDirectory() as folder:
-        prepared = Path(folder) / Path(model).name
-        quant_pre_process(model, prepared, skip_symbolic_shape=True)
-        quantization.quantize_static(prepared, target, Drawn(prepared), quant_format=quantization.QuantFormat.QDQ, per_channel=True,
-                                     activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8)
+        newer, path = Path(folder) / "newer.onnx", Path(folder) / Path(model).name
+        found = onnx.load(model)
+        if next(i.version for i in found.opset_import if i.domain in ("", "ai.onnx")) < 13:
+            found = onnx.version_converter.convert_version(found, 17)
+        onnx.save(found, newer)
+        quant_pre_process(newer, path, skip_symbolic_shape=True)
+        convert(path)
+
+
+def quantise(model, target, form=quantization.QuantFormat.QDQ):
+    prepared(model, lambda path: quantization.quantize_static(path, target, Drawn(path), quant_format=form, per_channel=True,
+                                                              activation_type=quantization.QuantType.QUInt8,
+                                                              weight_type=quantization.QuantType.QInt8))
 
 
 if __name__ == "__main__":
