@@ -37,6 +37,7 @@ int compile_read(Compilation *c)
         return -1;
     if (c->whole)
         listed_inputs(c->whole, c->model, c->combination);
+    c->model->rounds_float16 = c->options->rounds_float16;
     c->model->bound = c->options->bound;
     c->model->nbound = c->options->nbound;
     if (c->options->verify && *c->options->verify && verify_bounds(c->model, c->options, c->diag) < 0)

@@ -133,6 +133,7 @@ static int set_gpu(WordReader *reader, const OptionRow *row, const char *value)
         reader->options->field = which > 0; \
         return which < 0 ? -1 : 0; \
     }
+CHOICE_OPTION(float16, rounds_float16, "float", "rounded")
 CHOICE_OPTION(in_place, no_in_place, "auto", "off")
 CHOICE_OPTION(overlap, no_overlap, "auto", "off")
 CHOICE_OPTION(elision, no_elision, "auto", "off")
@@ -418,6 +419,9 @@ const OptionRow option_rows[] = {
     {"--state", "OUT:IN", false, true, set_state,
      "keep an output as the next run's input in the state block; repeatable"},
     {"--code", "auto|shared", false, true, set_code, "specialise kernels for each shape, or share one copy of each"},
+    {"--float16", "float|rounded", false, true, set_float16,
+     "keep results of float16 and bfloat16 that are computed in float as float until they leave the network (default), "
+     "or round each to its type: two bytes an element in the arena where it is kept, slower"},
     {"--winograd", "auto|off|on", false, true, set_winograd,
      "3x3 convolutions by Winograd's transform: faster, with 1.8 or 4 times their weights, or 3.6 or 8 times for bytes "
      "(auto: where the target has room)"},

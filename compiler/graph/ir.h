@@ -117,8 +117,9 @@ struct Value {
     const Const *data;  /* contents of a constant, else NULL */
     Extent      *elem;  /* contents of a small integer tensor as run-time integers, row-major; NULL: not tracked */
     int          nelem;
-    bool either_rank; /* a tensor of one element, typed [1], that may be a scalar at run time, see infer/infer.c */
-    Type declared;    /* a declared type (graph output, value_info, body parameter); kind TYPE_NONE: none */
+    bool   either_rank; /* a tensor of one element, typed [1], that may be a scalar at run time, see infer/infer.c */
+    Value *wide;        /* these numbers in float32, before they were rounded to this narrower float type; or NULL */
+    Type   declared;    /* a declared type (graph output, value_info, body parameter); kind TYPE_NONE: none */
     const char *const
         *dim_name; /* MAX_RANK names (dim_param) of the declared type's axes (of the innermost item of a sequence
                                     or optional); an entry NULL: none; NULL: no names at all */
@@ -218,7 +219,8 @@ struct Model {
     OpsetImport  *import;
     int           nimport;
     Graph        *main;
-    Value       **value; /* by id */
+    bool          rounds_float16; /* --float16=rounded: results of narrow floats have no Value.wide */
+    Value       **value;          /* by id */
     int           nvalue, cvalue;
     Expr         *expr;
     int           nexpr, cexpr;

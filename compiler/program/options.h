@@ -25,6 +25,7 @@ typedef struct Options {
     double      winograd_error; /* --winograd-error */
     double      byte_price; /* nanoseconds that a byte of weights costs where kernels are chosen, found by planning */
     CascadeUse  cascade;    /* --cascade */
+    bool        rounds_float16;                      /* --float16=rounded */
     bool        no_in_place, no_overlap, no_elision; /* --in-place=off, --overlap=off, --elision=off */
     int64_t     cascade_floor; /* bytes that every plan with cascades needs, found by planning once; 0: not known yet */
     const bool *copied; /* by Value.id: concatenations whose members are copied, not computed in place; NULL: none */

@@ -42,7 +42,7 @@ class Cli(unittest.TestCase):
 
     def test_help_names_every_option_and_exit_status(self):
         text = self.run_it("--help").stdout
-        for option in ("-o --name --target --dim --weights --threads --part-time --queues --io --region --state --code --planner --order --time-limit --cascade --winograd --winograd-error "
+        for option in ("-o --name --target --dim --weights --threads --part-time --queues --io --region --state --code --float16 --planner --order --time-limit --cascade --winograd --winograd-error "
                        "--in-place --overlap --elision "
                        "--explain-peak --max-ram --device-memory --max-flash --max-stack --cc --baseline --report --map --main --verify --verify-nodes --tune --tuned --dump --quiet "
                        "--version --help").split():

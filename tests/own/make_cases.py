@@ -24,6 +24,7 @@ from extent_cases import EXTENTS      # noqa: E402
 from four_cases import FOURS           # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
 from geometry_cases import GEOMETRY  # noqa: E402
+from half_cases import HALF            # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
 from many_cases import MANY           # noqa: E402
 from map_cases import MAPS            # noqa: E402
@@ -72,7 +73,7 @@ def main():
         sys.exit(__doc__)
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + GEOMETRY + EXTENTS + FOURS)
-    found += RESIZE + ATTRIBUTES + TOKENS
+    found += RESIZE + ATTRIBUTES + TOKENS + HALF
     found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:

@@ -10,6 +10,7 @@ static const ExpandRule rule_of[OP_COUNT] = {
 #define EXPAND(domain, name, rule) [OP_##domain##_##name] = rule,
 #define EXPAND_WHEN(domain, name, test, rule)
 #define EXPAND_HALF(domain, name)
+#define EXPAND_WIDE(domain, name)
 #include "ops/expand/expand.def"
 };
 
@@ -20,6 +21,7 @@ static const struct {
 #define EXPAND(domain, name, rule)
 #define EXPAND_WHEN(domain, name, test, rule) [OP_##domain##_##name] = {test, rule},
 #define EXPAND_HALF(domain, name)
+#define EXPAND_WIDE(domain, name)
 #include "ops/expand/expand.def"
 };
 
@@ -27,6 +29,15 @@ static const bool computes_in_float[OP_COUNT] = {
 #define EXPAND(domain, name, rule)
 #define EXPAND_WHEN(domain, name, test, rule)
 #define EXPAND_HALF(domain, name) [OP_##domain##_##name] = true,
+#define EXPAND_WIDE(domain, name)
+#include "ops/expand/expand.def"
+};
+
+static const bool follows_float[OP_COUNT] = {
+#define EXPAND(domain, name, rule)
+#define EXPAND_WHEN(domain, name, test, rule)
+#define EXPAND_HALF(domain, name)
+#define EXPAND_WIDE(domain, name) [OP_##domain##_##name] = true,
 #include "ops/expand/expand.def"
 };
 
@@ -298,8 +309,23 @@ static bool is_narrow(const Node *node)
     return dtype == DTYPE_F16 || dtype == DTYPE_BF16;
 }
 
+/* Is an operand of this node there in float, and does the node compute the same of floats? */
+static bool follows_wide(const Node *node)
+{
+    bool follows = follows_float[node->op] || (op_info[node->op].traits & (OP_ELEMENTWISE | OP_MOVES));
+
+    if (!follows || node->op == OP_onnx_Cast || node->op == OP_onnx_CastLike)
+        return false;
+    for (int i = 0; i < node->nin; i++)
+        if (node->in[i] && node->in[i]->wide)
+            return true;
+    return false;
+}
+
 static ExpandRule find_rule(const Node *node)
 {
+    if (follows_wide(node))
+        return expand_half;
     if (computes_in_float[node->op] && is_narrow(node))
         return expand_half;
     if (when[node->op].test && when[node->op].test(node))

@@ -41,6 +41,32 @@ int expand_in_double(Expand *expand)
     return 0;
 }
 
+static Value *in_float(Expand *expand, Value *value)
+{
+    if (!is_half(value))
+        return value;
+    return value->wide ? value->wide : expand_cast(expand, value, DTYPE_F32);
+}
+
+/* Rounds output i, and keeps what it was: readers that compute in float take it unrounded, as ONNX Runtime and OpenVINO do. */
+static Value *round_output(Expand *expand, int i, Value *wide)
+{
+    expand->node->out[i]->wide = expand->model->rounds_float16 ? NULL : wide;
+    return expand_cast(expand, wide, expand->node->out[i]->type.dtype);
+}
+
+/* A conversion to float of numbers that are there in float. */
+bool expand_is_wide(const Node *node)
+{
+    return node->in[0]->wide && node->out[0]->type.dtype == DTYPE_F32;
+}
+
+int expand_take_wide(Expand *expand)
+{
+    expand_give(expand, 0, expand->node->in[0]->wide);
+    return 0;
+}
+
 /* Computes a node in float: its half inputs are converted before, its half outputs behind. */
 int expand_half(Expand *expand)
 {
@@ -51,7 +77,7 @@ int expand_half(Expand *expand)
         return diag_unsupported(expand->diag, node->loc, "found %d inputs of a narrow float type; cast them to float",
                                 node->nin);
     for (int i = 0; i < node->nin; i++)
-        in[i] = is_half(node->in[i]) ? expand_cast(expand, node->in[i], DTYPE_F32) : node->in[i];
+        in[i] = in_float(expand, node->in[i]);
     expand_make(expand, node->op, node->nin, in);
     wide = expand->last;
     wide->attr = node->attr;
@@ -64,7 +90,7 @@ int expand_half(Expand *expand)
         out = out ? out : expand_output(expand, i);
         expand_bound(out, is_half(node->out[i]) ? DTYPE_F32 : node->out[i]->type.dtype, &node->out[i]->type, 0,
                      node->out[i]->type.rank);
-        expand_give(expand, i, is_half(node->out[i]) ? expand_cast(expand, out, node->out[i]->type.dtype) : out);
+        expand_give(expand, i, is_half(node->out[i]) ? round_output(expand, i, out) : out);
     }
     return 0;
 }

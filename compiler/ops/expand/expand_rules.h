@@ -7,6 +7,7 @@
 #define EXPAND(domain, name, rule) int rule(Expand *expand);
 #define EXPAND_WHEN(domain, name, test, rule)
 #define EXPAND_HALF(domain, name)
+#define EXPAND_WIDE(domain, name)
 #include "ops/expand/expand.def"
 
 #define EXPAND(domain, name, rule)
@@ -14,8 +15,9 @@
     bool test(const Node *node); \
     int  rule(Expand *expand);
 #define EXPAND_HALF(domain, name)
+#define EXPAND_WIDE(domain, name)
 #include "ops/expand/expand.def"
 
-int expand_half(Expand *expand); /* in expand_half.c, for the rows of EXPAND_HALF */
+int expand_half(Expand *expand); /* in expand_half.c, for the rows of EXPAND_HALF and EXPAND_WIDE */
 
 #endif
