@@ -48,7 +48,7 @@ static Value *in_float(Expand *expand, Value *value)
     return value->wide ? value->wide : expand_cast(expand, value, DTYPE_F32);
 }
 
-/* Rounds output i, and keeps what it was: readers that compute in float take it unrounded, as ONNX Runtime and OpenVINO do. */
+/* Rounds output i, and keeps what it was: readers that compute in float take it unrounded, as libraries do. */
 static Value *round_output(Expand *expand, int i, Value *wide)
 {
     expand->node->out[i]->wide = expand->model->rounds_float16 ? NULL : wide;
