@@ -20,6 +20,7 @@ static const struct {
 #define EXPAND(domain, name, rule) {OP_##domain##_##name, rule},
 #define EXPAND_WHEN(domain, name, test, rule) {OP_##domain##_##name, rule},
 #define EXPAND_HALF(domain, name)
+#define EXPAND_WIDE(domain, name)
 #include "ops/expand/expand.def"
 };
 
