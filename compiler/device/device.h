@@ -45,7 +45,8 @@ void program_add_copies(Program *program, int io_arena, bool io_device);
 /* Decides before which steps the host waits for the device (waits.c). */
 void program_find_host_waits(Program *program);
 
-/* If the device computes everything: moves the host's copies from and to the caller's memory to both ends (graph.c). */
+/* If the device computes everything: moves the host's copies from and to the caller's memory to both ends, behind the
+ * steps that set run-time extents (graph.c). */
 void program_gather_staging(Program *program);
 
 /* Finds the steps that become one graph (graph.c). */

@@ -4,7 +4,10 @@
  * A graph is one row of steps without a step of the host between. The host's copies between the caller's memory and
  * pinned memory would stand between, so they are moved to the two ends first:
  *
- *   in0 up0 conv in1 up1 add down0 out0    becomes    in0 in1 | up0 conv up1 add down0 | out0 */
+ *   in0 up0 conv in1 up1 add down0 out0    becomes    in0 in1 | up0 conv up1 add down0 | out0
+ *
+ * Where extents are run-time integers that follow from the caller's, the steps that set and check them come first of
+ * all. There is no graph then, but the host waits once. */
 #include "device/device.h"
 
 #include "program/flow.h"
@@ -15,12 +18,14 @@
 /* ---------------------------------------------------------------------------------------------------------- staging */
 
 /* The part that a step has in a program whose host only feeds the device. */
-typedef enum DeviceStage { STAGE_IN, STAGE_DEVICE, STAGE_OUT, STAGE_OTHER } DeviceStage;
+typedef enum DeviceStage { STAGE_EXTENTS, STAGE_IN, STAGE_DEVICE, STAGE_OUT, STAGE_OTHER } DeviceStage;
 
 static DeviceStage stage_of(const Program *p, const Step *step)
 {
     if (step_on_device(step) || step_is_transfer(p, step))
         return STAGE_DEVICE;
+    if (step->kind == STEP_SET || step->kind == STEP_CHECK)
+        return STAGE_EXTENTS;
     if (step->kind != STEP_COPY)
         return STAGE_OTHER;
     return buffer_memory(p, step->operand[0].buffer) == MEMORY_PINNED ? STAGE_IN : STAGE_OUT;
@@ -35,6 +40,20 @@ static bool is_fetched_late(const Program *p, int in)
     return false;
 }
 
+/* Whether some run-time integer is written by another step than one that sets it, or by two. */
+static bool extents_are_found(const Program *p)
+{
+    for (int s = 0; s < p->nstep; s++) {
+        for (int k = 0; k < p->step[s].noperand; k++)
+            if (p->dims >= 0 && p->step[s].operand[k].buffer == p->dims)
+                return true;
+        for (int t = 0; t < s && p->step[s].kind == STEP_SET; t++)
+            if (p->step[t].kind == STEP_SET && p->step[t].slot == p->step[s].slot)
+                return true;
+    }
+    return false;
+}
+
 void program_gather_staging(Program *p)
 {
     Step *from = p->step, *to;
@@ -46,8 +65,10 @@ void program_gather_staging(Program *p)
         if (stage == STAGE_OTHER || (stage == STAGE_IN && is_fetched_late(p, s)))
             return;
     }
+    if (extents_are_found(p))
+        return;
     to = arena_array(p->arena, Step, p->nstep + 1);
-    for (DeviceStage stage = STAGE_IN; stage <= STAGE_OUT; stage++)
+    for (DeviceStage stage = STAGE_EXTENTS; stage <= STAGE_OUT; stage++)
         for (int s = 0; s < p->nstep; s++)
             if (stage_of(p, &from[s]) == stage)
                 to[n++] = from[s];
