@@ -1,5 +1,6 @@
 /* graph.c - which steps of a program become one graph: all that the device is given in a run, where it is given the
- * same each time. The host opens with a capture of them, and a run launches the graph in one call.
+ * same each time. The host opens with a capture of them, and a run launches the graph in one call. Where extents are
+ * run-time integers, it is the same as long as they are, so a graph is made while running.
  *
  * A graph is one row of steps without a step of the host between. The host's copies between the caller's memory and
  * pinned memory would stand between, so they are moved to the two ends first:
@@ -7,11 +8,10 @@
  *   in0 up0 conv in1 up1 add down0 out0    becomes    in0 in1 | up0 conv up1 add down0 | out0
  *
  * Where extents are run-time integers that follow from the caller's, the steps that set and check them come first of
- * all. There is no graph then, but the host waits once. */
+ * all. */
 #include "device/device.h"
 
 #include "program/flow.h"
-#include "program/operand.h"
 
 #include <string.h>
 
@@ -78,7 +78,7 @@ void program_gather_staging(Program *p)
 
 /* ------------------------------------------------------------------------------------------------------------ graph */
 
-/* Whether each run gives the device this step with the same addresses and extents. */
+/* Whether each run gives the device this step with the same addresses, as long as run-time extents are the same. */
 static bool is_fixed(const Program *p, const Step *step)
 {
     if (step->waits || stage_of(p, step) != STAGE_DEVICE)
@@ -87,11 +87,25 @@ static bool is_fixed(const Program *p, const Step *step)
         const Operand *x = &step->operand[k];
         const Buffer  *b = x->buffer < 0 ? NULL : &p->buffer[x->buffer];
 
-        if (b &&
-            (!operand_is_static(x) || !extent_is_const(x->offset) || b->kind == BUFFER_IN || b->kind == BUFFER_OUT))
+        if (b && (b->kind == BUFFER_IN || b->kind == BUFFER_OUT))
             return false;
     }
     return true;
+}
+
+/* Whether all run-time extents are known in front of the graph, each set by one step. */
+static bool extents_come_first(const Program *p, Range graph)
+{
+    int64_t left = p->buffer[p->dims].size / (int64_t)sizeof(int64_t);
+
+    for (int s = 0; s < p->nstep; s++) {
+        DeviceStage stage = stage_of(p, &p->step[s]);
+
+        if (stage == STAGE_OTHER || (stage == STAGE_EXTENTS && s >= graph.begin))
+            return false;
+        left -= p->step[s].kind == STEP_SET;
+    }
+    return !left && !extents_are_found(p);
 }
 
 Range program_device_range(const Program *p)
@@ -112,7 +126,7 @@ void program_find_graph(Program *p)
     Range range = program_device_range(p);
 
     p->graph = (Range){0, 0};
-    if (p->dims >= 0) /* arguments may be found while running */
+    if (p->dims >= 0 && !extents_come_first(p, range))
         return;
     for (int s = range.begin; s < range.end; s++)
         if (!is_fixed(p, &p->step[s]))

@@ -153,6 +153,24 @@ static bool is_of_plan(const Program *p, int buffer)
     return buffer_memory(p, buffer) <= MEMORY_PINNED && b->kind != BUFFER_IN && b->kind != BUFFER_OUT;
 }
 
+/* With run-time extents a graph is kept for the extents that it was made with: those in front of it. */
+static int check_graph_extents(const DeviceRecheck *r)
+{
+    const Program *p = r->program;
+
+    for (int s = 0; s < p->nstep && p->dims >= 0 && p->graph.begin < p->graph.end; s++) {
+        const Step *step = &p->step[s];
+
+        if (step->kind == STEP_READ || step->kind == STEP_IF || step->kind == STEP_LOOP ||
+            (step->kind == STEP_KERNEL && !step_on_device(step)) || (step->kind == STEP_SET && s >= p->graph.begin))
+            return complain(r, s, "finds extents that a graph was made without");
+        for (int k = 0; k < step->noperand; k++)
+            if (step->operand[k].buffer == p->dims)
+                return complain(r, s, "writes extents that a graph was made without");
+    }
+    return 0;
+}
+
 /* Every run launches the same graph: nothing in it may depend on the run, or be the host's. */
 static int check_graph(const DeviceRecheck *r)
 {
@@ -161,7 +179,7 @@ static int check_graph(const DeviceRecheck *r)
     for (int s = p->graph.begin; s < p->graph.end; s++) {
         const Step *step = &p->step[s];
 
-        if (p->dims >= 0 || step->waits || (!step_on_device(step) && !step_is_transfer(p, step)))
+        if (step->waits || (!step_on_device(step) && !step_is_transfer(p, step)))
             return complain(r, s, "is in a graph, which cannot hold it");
         for (int k = 0; k < step->noperand; k++)
             if (!is_of_plan(p, step->operand[k].buffer))
@@ -180,7 +198,7 @@ int program_recheck_device(const Program *program, const Plan *plan, Diag *diag)
 
     if (program->language != LANGUAGE_DEVICE)
         return 0;
-    if (check_places(&r) < 0 || check_graph(&r) < 0)
+    if (check_places(&r) < 0 || check_graph(&r) < 0 || check_graph_extents(&r) < 0)
         return -1;
     find_pending(&r);
     return check_stream(&r);

@@ -5,7 +5,9 @@
  *   finish   end: waits, then the steps behind
  *   run      start and finish
  *
- * The steps of a graph are a function of their own, give: open captures what this function puts into the stream. */
+ * The steps of a graph are a function of their own, give: open captures what this function puts into the stream. With
+ * run-time extents a graph is of one size. Each run with other extents than the one before puts its steps into the
+ * stream; the first that has the same captures them (launch), and those behind it launch that graph. */
 #include "device/device.h"
 #include "emit/emit.h"
 #include "program/operand.h"
@@ -15,6 +17,12 @@
 static bool has_graph(const Emit *emit)
 {
     return emit->program->graph.begin < emit->program->graph.end;
+}
+
+/* Its extents are run-time integers. */
+static bool graph_is_open(const Emit *emit)
+{
+    return has_graph(emit) && emit->program->dims >= 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- status */
@@ -103,8 +111,11 @@ static void put_give(Emit *emit, Text *text)
     Text lines = lines_of(emit, emit->program->graph);
 
     text_put_named(text,
-                   "/* All that the device does in a run: put into its stream, of which open makes a graph. */\n"
-                   "static int @_give(const @_memory *memory)\n{\n",
+                   graph_is_open(emit)
+                       ? "/* All that the device does in a run: put into its stream, perhaps for a graph. */\n"
+                         "static int @_give(const @_memory *memory)\n{\n"
+                       : "/* All that the device does in a run: put into its stream, of which open makes a graph. */\n"
+                         "static int @_give(const @_memory *memory)\n{\n",
                    emit->name);
     put_variables(emit, text, &lines, false);
     put_status_reset(emit, text);
@@ -126,7 +137,9 @@ static void put_begin(Emit *emit, Text *text)
     if (!has_graph(emit))
         put_status_reset(emit, text);
     text_append(text, &lines);
-    if (has_graph(emit))
+    if (graph_is_open(emit))
+        text_put_named(text, "    return @_launch(memory, d);\n}\n\n", emit->name);
+    else if (has_graph(emit))
         text_put_named(
             text,
             "    if (memory->context->graph)\n"
@@ -270,6 +283,51 @@ static const char capture[] =
     "    }\n"
     "    return made;\n}\n\n";
 
+static const char capture_open[] =
+    "/* Gives a graph that was made the sizes of another one; 0: it has them. */\n"
+    "static int @_update(cudaGraphExec_t made, cudaGraph_t graph)\n{\n"
+    "#if CUDART_VERSION >= 12000\n"
+    "    cudaGraphExecUpdateResultInfo info;\n\n"
+    "    return cudaGraphExecUpdate(made, graph, &info) != cudaSuccess;\n"
+    "#else\n"
+    "    cudaGraphNode_t           node;\n"
+    "    cudaGraphExecUpdateResult result;\n\n"
+    "    return cudaGraphExecUpdate(made, graph, &node, &result) != cudaSuccess;\n"
+    "#endif\n}\n\n"
+    "/* Makes a graph of what the device does in a run of these extents; false where none can be made. */\n"
+    "static int @_capture(const @_memory *memory)\n{\n"
+    "    cudaStream_t    stream = (cudaStream_t)memory->stream;\n"
+    "    cudaGraph_t     graph = 0;\n"
+    "    cudaGraphExec_t made = (cudaGraphExec_t)memory->context->graph;\n"
+    "    int             status;\n\n"
+    "    if (!stream || cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal))\n        return 0;\n"
+    "    status = @_give(memory);\n"
+    "    if (cudaStreamEndCapture(stream, &graph) || !graph)\n        return 0;\n"
+    "    if (made && (status || @_update(made, graph))) {\n"
+    "        (void)cudaGraphExecDestroy(made);\n        made = 0;\n"
+    "    }\n"
+    "    if (!made && (status || cudaGraphInstantiateWithFlags(&made, graph, 0)))\n        made = 0;\n"
+    "    (void)cudaGraphDestroy(graph);\n"
+    "    memory->context->graph = made;\n"
+    "    return made != 0;\n}\n\n";
+
+static const char launch[] =
+    "/* Gives the device its work, by a graph if this run has the extents of the last one. */\n"
+    "static int @_launch(const @_memory *memory, const int64_t *d)\n{\n"
+    "    @_context *context = memory->context;\n\n"
+    "    if (!context->runs || memcmp(context->extents, d, sizeof context->extents)) {\n"
+    "        memcpy(context->extents, d, sizeof context->extents);\n"
+    "        context->runs = 1;\n"
+    "        return @_give(memory);\n"
+    "    }\n"
+    "    if (context->runs == 1) {\n"
+    "        context->runs = @_capture(memory) ? 2 : 3;\n"
+    "        (void)cudaGetLastError(); /* of a capture that failed: a kernel's launch would find it */\n"
+    "    }\n"
+    "    if (context->runs == 3)\n        return @_give(memory);\n"
+    "    return cudaGraphLaunch((cudaGraphExec_t)context->graph, (cudaStream_t)memory->stream) ? OCC_ECUDA : 0;\n"
+    "}\n\n";
+
 static const char open_function[] = "int @_open(const @_memory *memory)\n{\n"
                                     "    int status;\n\n"
                                     "    if (!memory || !memory->context)\n        return OCC_ENULL;\n"
@@ -287,13 +345,15 @@ static const char close_function[] = "\nvoid @_close(const @_memory *memory)\n{\
 static void put_open(Emit *emit, Text *text)
 {
     put_prepare(emit, text);
-    if (has_graph(emit))
+    if (has_graph(emit) && !graph_is_open(emit))
         text_put_named(text, capture, emit->name);
     text_put_named(text, open_function, emit->name);
     emit_engines_reset(emit, text);
     text_put_named(text, "    status = @_prepare(memory);\n", emit->name);
     emit_engines_open(emit, text);
-    if (has_graph(emit))
+    if (graph_is_open(emit))
+        text_put(text, "    memory->context->runs = 0;\n");
+    else if (has_graph(emit))
         text_put_named(text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n", emit->name);
     text_put(text, "    (void)cudaGetLastError(); /* the next call does not find it again */\n    return status;\n}\n");
     text_put_named(text, close_function, emit->name);
@@ -307,6 +367,10 @@ void cuda_run(Emit *emit)
 
     if (has_graph(emit))
         put_give(emit, &steps);
+    if (graph_is_open(emit)) {
+        text_put_named(&steps, capture_open, emit->name);
+        text_put_named(&steps, launch, emit->name);
+    }
     put_begin(emit, &steps);
     put_end(emit, &steps);
     c_check_function(emit, &text);
@@ -329,6 +393,13 @@ void emit_cuda_type(Emit *emit, Text *text)
         "    const void *in;        /* of the run that has been started; NULL: none has */\n"
         "    void       *out;\n",
         emit->name);
+    if (graph_is_open(emit))
+        text_printf(
+            text,
+            "    int         runs;      /* 0: none was there; 1: one of these extents; 2: and `graph` is theirs; 3: "
+            "no graph can be\n                              made for them */\n"
+            "    int64_t     extents[%lld];\n",
+            (long long)(emit->program->buffer[emit->program->dims].size / (int64_t)sizeof(int64_t)));
     emit_engine_members(emit, text);
     text_put_named(text, "} @_context;\n\n", emit->name);
 }
@@ -339,7 +410,13 @@ void emit_cuda_header(Emit *emit, Text *text)
         text,
         "/* Copy the constants to the device. Once, before the first run; the memory must stay as it is until "
         "close, which may\n * be called after an open that failed, too. Returns 0 or a code above. */\n"
-        "int @_open(const @_memory *memory);\n\n"
+        "int @_open(const @_memory *memory);\n\n",
+        emit->name);
+    if (graph_is_open(emit))
+        text_put(text,
+                 "/* The second run in a row of a size makes a graph, for which CUDA takes memory of its own. */\n");
+    text_put_named(
+        text,
         "/* Run the model once; outputs are there when it returns. Allocates nothing and writes no globals: "
         "calls with distinct\n"
         " * memory, each with a context and a stream of its own, may run in parallel. */\n"

@@ -33,7 +33,10 @@ static void tell_device(const Emission *e, Text *text)
     text_printf(text, "pinned   %12" PRId64 " bytes of the host, page-locked\nhost     %12" PRId64 " bytes\n",
                 share[MEMORY_PINNED].peak, share[MEMORY_HOST].peak);
     text_printf(text, "steps    %12d on the device; %d copies to it or back, %d waits of the host%s\n", steps, copies,
-                waits, p->graph.end > p->graph.begin && !e->options->no_graph ? "; one graph" : "");
+                waits,
+                p->graph.begin == p->graph.end ? ""
+                : p->dims < 0                  ? "; one graph"
+                                               : "; one graph for each size that comes twice in a row");
 }
 
 static void tell_swap(const Swap *swap, Text *text)

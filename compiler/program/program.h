@@ -193,7 +193,8 @@ typedef struct Program {
         path_time;   /* predicted nanoseconds: sum of all steps, makespan on the queues, critical path */
     int    nimplied; /* dependences between queues that the waits imply */
     Range *beside;   /* by step, where nqueue > 1: the range of step numbers during which its operands are in use */
-    Range  graph;    /* of a program for a device: the steps that it is given as one graph; empty: none */
+    Range  graph;    /* of a program for a device: the steps that it is given as one graph; empty: none. With run-time
+                        extents (dims >= 0) all are set before, and the graph is of the last ones */
     LibraryEngine *engine;
     int            nengine, cengine;
     Port          *in, *out;

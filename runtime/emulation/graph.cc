@@ -92,6 +92,25 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t gra
     return cudaGraphInstantiate(exec, graph, flags);
 }
 
+/* The nodes may have other arguments and sizes, but must be of the same kinds, in the same order. Of kernels CUDA wants
+ * the same context of the device; another function is allowed. */
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info)
+{
+    ENTER(FAKE_CALL, cudaErrorGraphExecUpdateFailure);
+    *info = {cudaGraphExecUpdateSuccess, nullptr, nullptr};
+    if (unknown(handles.execs, exec, __func__) || unknown(handles.graphs, graph, __func__))
+        return result(cudaErrorInvalidResourceHandle);
+    bool same = exec->node.size() == graph->node.size();
+    for (size_t i = 0; i < graph->node.size() && same; i++)
+        same = exec->node[i].after == graph->node[i].after && exec->node[i].work.kind == graph->node[i].work.kind;
+    if (!same) {
+        info->result = cudaGraphExecUpdateErrorTopologyChanged;
+        return result(cudaErrorGraphExecUpdateFailure);
+    }
+    exec->node = graph->node;
+    return cudaSuccess;
+}
+
 cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t)
 {
     ENTER(FAKE_ALLOCATE, cudaErrorMemoryAllocation);

@@ -43,8 +43,9 @@ check-cuda-tensor: $(BUILD)/occamyc $(CASES)
 	@echo "$(words $(CUDA_TF32) $(CUDA_FP16) 1 2 3) passed, 0 failed"
 
 # One of our networks when calls fail, without a device, and under other orders of what is enqueued.
-check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(CUDA_ROOM)/libfakecuda.a
-	$(PYTHON) tests/cuda/check_days.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --cases=$(BUILD)/cases
+check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
+	$(PYTHON) tests/cuda/check_days.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --cases=$(BUILD)/cases \
+	  --own=$(BUILD)/own_cases
 
 # Nodes on the host or on the device at random; with all networks and ten placements of each a goal of its own.
 CUDA_PLACE_LONG := gtcrn_simple dtln_model_1 mlperf_tiny_kws_int8_qdq mlperf_tiny_vww_96_float mnist_8 silero_vad magika_standard_v3_3 \

@@ -1,7 +1,7 @@
-"""Good and bad days of a program for CUDA, on the fake runtime: check_days.py --occamyc=PROGRAM --device=ARCHIVE --cases=FOLDER
+"""Good and bad days of a program for CUDA, on the fake runtime: check_days.py --occamyc=PROGRAM --device=ARCHIVE --cases=FOLDER --own=FOLDER
 
 models/digits.onnx, with a graph and without: the same bits, in two contexts too (contexts.c). Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer;
-nothing is left that was taken. No device, an old driver or too little memory: the code that says so.
+nothing is left that was taken. Graphs of run-time extents (sizes.c). No device, an old driver or too little memory: the code that says so.
 """
 
 import argparse
@@ -88,6 +88,18 @@ def context_failures(arguments, folder):
         yield "contexts.c: the graph decides bits"
 
 
+def size_failures(arguments, folder):
+    """sizes.c: graphs of run-time extents, and none."""
+    for flag in ("--graph=auto", "--graph=off"):
+        build(arguments, os.path.join(arguments.own, "test_fours_open_rows", "model.onnx"), folder, flag, "--dim=N=1..300", "--dim=W=1..64",
+              main="tests/cuda/sizes.c")
+        for seed in range(1, SEEDS + 1):
+            done = subprocess.run(["./model"], cwd=folder, capture_output=True, text=True, env={**os.environ, "OCC_FAKE_SEED": str(seed)})
+            if done.returncode:
+                yield f"sizes.c, {flag}, seed {seed}: exit {done.returncode}: {done.stdout}{done.stderr}"
+                break
+
+
 def index_failures(arguments, folder):
     """A kernel that finds an index outside its axis: its code, from a graph and from the stream."""
     for flag in ("--graph=auto", "--graph=off"):
@@ -107,12 +119,14 @@ def main():
     parser.add_argument("--occamyc", required=True)
     parser.add_argument("--device", required=True, help="archive of the fake CUDA runtime")
     parser.add_argument("--cases", required=True, help="folder of the official cases")
+    parser.add_argument("--own", required=True, help="folder of our own cases")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.join(folder, "days")
         build(arguments, MODEL, folder)
         found = list(failures(folder, os.path.abspath(INPUT)))
         found += context_failures(arguments, folder)
+        found += size_failures(arguments, folder)
         found += index_failures(arguments, folder)
     print(*found, f"{1 if not found else 0} passed, {len(found)} failed, 0 skipped", sep="\n")
     sys.exit(1 if found else 0)

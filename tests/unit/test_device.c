@@ -238,6 +238,53 @@ static void another_graph_is_refused(void **state)
     assert_true(tried > 400);
 }
 
+/* Puts a step of a kind, without operands, behind the last one of the graph or before its first one. */
+static void put_step(Program *p, StepKind kind, bool behind)
+{
+    Step *step = arena_array(p->arena, Step, p->nstep + 2);
+    int   at = behind ? p->graph.end : p->graph.begin;
+
+    memcpy(step, p->step, (size_t)at * sizeof *step);
+    memcpy(step + at + 1, p->step + at, (size_t)(p->nstep - at) * sizeof *step);
+    step[at] = (Step){.kind = kind};
+    p->step = step;
+    p->nstep++;
+    p->cstep = p->nstep + 1;
+    p->graph.begin += !behind;
+    p->graph.end += !behind;
+}
+
+/* With run-time extents a graph is of those that are set before it; none may be set behind, or read from a tensor. */
+static void extents_of_a_graph_come_first(void **state)
+{
+    static const struct {
+        StepKind kind;
+        bool     behind;
+        int      wanted;
+    } tried[] = {{STEP_SET, false, 0}, {STEP_CHECK, false, 0}, {STEP_SET, true, -1}, {STEP_READ, false, -1}};
+    World *w = *state;
+    Random random = {19};
+
+    for (int round = 0; round < 100; round++)
+        for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+            Program *p = w->program;
+            Diag     unheard = {.arena = w->arena};
+            Plan     plan;
+
+            p->dims = -1;
+            random_static_program(w, &random);
+            plan = finish(w);
+            p->dims = p->nbuffer;
+            put_step(p, tried[i].kind, tried[i].behind);
+            assert_int_equal(program_recheck_device(p, &plan, &unheard), tried[i].wanted);
+            if (!p->step[p->graph.begin].noperand)
+                continue;
+            p->dims = p->step[p->graph.begin].operand[0].buffer;
+            assert_int_equal(program_recheck_device(p, &plan, &unheard), -1);
+        }
+    w->program->dims = -1;
+}
+
 /* Whether two operands share bytes of pinned memory, where every buffer begins at byte 0. */
 static bool share_pinned_bytes(const Program *p, const Operand *a, const Operand *b)
 {
@@ -393,9 +440,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(both_sides_read_what_was_written),   TEST(a_static_program_becomes_one_graph),
-        TEST(another_graph_is_refused),           TEST(a_dropped_wait_is_refused),
-        TEST(an_operand_out_of_reach_is_refused), TEST(a_copy_falls_into_its_elements),
+        TEST(both_sides_read_what_was_written), TEST(a_static_program_becomes_one_graph),
+        TEST(another_graph_is_refused),         TEST(extents_of_a_graph_come_first),
+        TEST(a_dropped_wait_is_refused),        TEST(an_operand_out_of_reach_is_refused),
+        TEST(a_copy_falls_into_its_elements),
     };
 
     return cmocka_run_group_tests_name("device", tests, NULL, NULL);
