@@ -64,7 +64,7 @@ static bool is_loaded_as_float(const Scalar *s, int index)
     return true;
 }
 
-static void classify(Scalar *s, DType stored)
+void lower_classify(Scalar *s, DType stored)
 {
     s->stored = stored;
     s->vector = is_lane(stored) || is_byte(stored);
@@ -307,7 +307,7 @@ static Deferred *read_bytes(Lower *lower, const Deferred *p, int at, Operand x)
     }
     for (int i = 0; i < p->norigin; i++)
         add_origin(lower, r, p->origin[i]);
-    classify(r->expr, p->type.dtype);
+    lower_classify(r->expr, p->type.dtype);
     r->expr->noperand = 1;
     return r;
 }
@@ -415,7 +415,7 @@ int lower_output_deferred(Lower *lower, const Node *node, int index, Deferred *d
     Place *place = &lower->place[value->id];
 
     deferred->type = value->type;
-    classify(deferred->expr, value->type.dtype);
+    lower_classify(deferred->expr, value->type.dtype);
     deferred->expr->noperand = deferred->noperand;
     if (!deferred->norigin)
         add_origin(lower, deferred, node);

@@ -227,7 +227,7 @@ int lower_convert_into(Lower *lower, Operand x, Operand y)
 
     p.expr = arena_one(lower->program->arena, Scalar);
     scalar_cast(lower, p.expr, y.dtype, scalar_load(lower, p.expr, x.dtype, 0), true);
-    p.expr->stored = y.dtype;
+    lower_classify(p.expr, y.dtype);
     p.expr->noperand = 1;
     return lower_map_finish(lower, &p, y);
 }

@@ -250,6 +250,9 @@ int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value);
 int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c);
 int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
 
+/* Sets the type that a complete expression is stored as, and whether float vectors can compute it. */
+void lower_classify(Scalar *expr, DType stored);
+
 /* The start of an elementwise rule: fuses the deferred producers of the node's inputs into one expression. args[i] is
  * the expression node of input i (-1: omitted). `vector`: the node's own operation exists on float vectors, so that it
  * may be fused into a kernel's epilogue. The rule appends its operation to the result's expr and ends with
