@@ -1,8 +1,8 @@
 /* pass_integer - float operators between DequantizeLinear and QuantizeLinear become sums of integers, so that
  * activations are stored as bytes: convolutions, products and means of dequantised tensors read the bytes (IntegerConv,
- * IntegerProduct, IntegerPool), as do sums of bytes (ConvInteger, MatMulInteger) that become floats; what only moves or
- * picks elements is done on the bytes, DequantizeLinear behind it and QuantizeLinear before it;
- * QuantizeLinear of what DequantizeLinear made with the same parameters is dropped.
+ * IntegerConvTranspose, IntegerProduct, IntegerPool), as do sums of bytes (ConvInteger, MatMulInteger) that become
+ * floats; what only moves or picks elements is done on the bytes, DequantizeLinear behind it and QuantizeLinear before
+ * it; QuantizeLinear of what DequantizeLinear made with the same parameters is dropped.
  * requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "graph/make.h"
 #include "ops/quant/integer_weights.h"
@@ -287,6 +287,46 @@ static int conv(Graph *graph, int at)
     return become(graph, at, OP_ours_IntegerConv, &q, &w, &bias);
 }
 
+/* Whether a transposed convolution of one group falls into convolutions of stride 1 that all have taps and all read
+ * some of the image. */
+static bool has_phases(const Node *node)
+{
+    const Type    *x = &node->in[0]->type, *w = &node->in[1]->type;
+    int            count = 0, npads = 0;
+    const int64_t *strides = node_ints(node, "strides", &count), *pads = node_ints(node, "pads", &npads);
+    int64_t        phases = 1;
+
+    if (node_int(node, "group", 1) != 1 || strcmp(node_string(node, "auto_pad", "NOTSET"), "NOTSET") ||
+        !node_ints_are(node, "dilations", 1) || !node_ints_are(node, "output_padding", 0) ||
+        node_attr(node, "output_shape"))
+        return false;
+    for (int i = 0; i < x->rank - 2; i++) {
+        int64_t kernel = w->dim[2 + i].max, stride = i < count ? strides[i] : 1, pad = i < npads ? pads[i] : 0;
+
+        phases *= stride;
+        if (kernel < stride || pad < 0 || pad >= kernel || !extent_is_const(x->dim[2 + i]) || x->dim[2 + i].max < 2)
+            return false;
+    }
+    return phases <= 16;
+}
+
+static int conv_transpose(Graph *graph, int at)
+{
+    Node   *node = graph->node[at];
+    Weights w;
+    Bias    bias;
+    Quant   q;
+    int     rank = node->in[0]->type.rank;
+
+    if (!quant_made(node->in[0], &q) || rank < 3 || rank > 5 || !has_phases(node) ||
+        !read_weights(graph, node->in[1], 1, false, &w))
+        return 0;
+    scale_sums(&w, q.step);
+    if (!read_bias(graph, node->nin > 2 ? node->in[2] : NULL, &w, rank - 1, &bias))
+        return 0;
+    return become(graph, at, OP_ours_IntegerConvTranspose, &q, &w, &bias);
+}
+
 /* The product of x and a constant matrix; `swap`: transposed. */
 static int product(Graph *graph, int at, bool swap, Value *addend)
 {
@@ -402,6 +442,8 @@ static int read_bytes(Graph *graph, int at, const Uses *uses)
     switch (graph->node[at]->op) {
     case OP_onnx_Conv:
         return conv(graph, at);
+    case OP_onnx_ConvTranspose:
+        return conv_transpose(graph, at);
     case OP_onnx_Gemm:
         return gemm(graph, at);
     case OP_onnx_MatMul:

@@ -204,6 +204,15 @@ def qdq_conv(name, zero, relu=False, shared=False, bias=None, shape=(1, 5, 9, 9)
     return g.case(name, *outputs, g.through(y, 0.0931, zero))
 
 
+def qdq_conv_transpose(name, zero, kernel, bias=None, shape=(1, 5, 6, 7), relu=False, outputs=6, **attributes):
+    g = Graph(*shape)
+    x = g.through("x", zero=zero)
+    weight = g.weight(shape[1], outputs // attributes.get("group", 1), *kernel, axis=1)
+    y = g.add("ConvTranspose", x, weight, *([bias] if bias is not None else []), kernel_shape=kernel, **attributes)
+    y = g.add("Relu", y) if relu else y
+    return g.case(name, g.through(y, 0.0931, zero))
+
+
 def qdq_residual():
     g = Graph(1, 8, 6, 6)
     x = g.through("x")
@@ -271,6 +280,12 @@ QDQ = [
     qdq_conv("qdq_conv_relu_int8", np.int8(-3), relu=True, bias=draw(np.float32, 6, seed=5)),
     qdq_conv("qdq_conv_needed_elsewhere", np.int8(-3), relu=True, shared=True),
     qdq_conv("qdq_conv_dilated", np.uint8(121), dilations=[2, 2]),
+    qdq_conv_transpose("qdq_conv_transpose", np.uint8(121), [4, 4], draw(np.float32, 6, seed=5), strides=[2, 2], pads=[1, 1, 1, 1]),
+    qdq_conv_transpose("qdq_conv_transpose_relu_int8", np.int8(-3), [2, 3], relu=True, strides=[2, 3]),
+    qdq_conv_transpose("qdq_conv_transpose_overlaps", np.uint8(90), [5, 3], strides=[2, 1], pads=[4, 0, 2, 2]),
+    qdq_conv_transpose("qdq_conv_transpose_line", np.uint8(3), [4], shape=(2, 17, 9), outputs=33, strides=[3], pads=[0, 1]),
+    qdq_conv_transpose("qdq_conv_transpose_grouped", np.uint8(121), [3, 3], shape=(1, 6, 4, 4), strides=[2, 2], group=2),
+    qdq_conv_transpose("qdq_conv_transpose_longer", np.uint8(121), [3, 3], strides=[2, 2], output_padding=[1, 0]),
     qdq_residual(), qdq_strips_of_floats(), qdq_moves(), qdq_bytes(),
 ]
 

@@ -117,13 +117,13 @@ int infer_qlinear_conv(Infer *infer, Node *node)
     return infer_set_tensor(infer, node, 0, node->in[7]->type.dtype, node->in[0]->type.rank, dim);
 }
 
-/* w is [C][M / group][kernel]. */
-int infer_conv_transpose(Infer *infer, Node *node)
+/* The result of a transposed convolution; the vector of one number for each output is input `bias`. w is
+ * [C][M / group][kernel]. */
+static int transposed_shape(Infer *infer, Node *node, int bias, Extent *dim)
 {
     const Type *x = infer_in(node, 0), *w = infer_in(node, 1);
     int64_t     group = node_int(node, "group", 1);
     Window      window;
-    Extent      dim[MAX_RANK];
 
     if (infer_need_rank(infer, node, 1, x->rank, x->rank) < 0)
         return -1;
@@ -135,11 +135,30 @@ int infer_conv_transpose(Infer *infer, Node *node)
     dim[1] = infer_mul(infer, w->dim[1], extent_const(group));
     if (need_shares(infer, node, w->dim[0], group) < 0 ||
         infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels of the input and of the weight") < 0 ||
-        infer_need_vector(infer, node, 2, dim[1]) < 0 || window_read(infer, node, x, w->dim + 2, &window) < 0 ||
+        infer_need_vector(infer, node, bias, dim[1]) < 0 || window_read(infer, node, x, w->dim + 2, &window) < 0 ||
         window_transposed(infer, node, x, &window) < 0)
         return -1;
     memcpy(dim + 2, window.out, sizeof *dim * (size_t)window.naxes);
-    return infer_set_tensor(infer, node, 0, x->dtype, x->rank, dim);
+    return 0;
+}
+
+int infer_conv_transpose(Infer *infer, Node *node)
+{
+    Extent dim[MAX_RANK];
+
+    if (transposed_shape(infer, node, 2, dim) < 0)
+        return -1;
+    return infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, node->in[0]->type.rank, dim);
+}
+
+/* Inputs: x, w, scale, zero point of x, bias. */
+int infer_integer_conv_transpose(Infer *infer, Node *node)
+{
+    Extent dim[MAX_RANK];
+
+    if (transposed_shape(infer, node, 4, dim) < 0)
+        return -1;
+    return infer_set_tensor(infer, node, 0, DTYPE_F32, node->in[0]->type.rank, dim);
 }
 
 /* Offsets [N][groups * kernel elements * axes][out], mask [N][groups * kernel elements][out]. */

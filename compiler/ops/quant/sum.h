@@ -4,6 +4,7 @@
 #define OCC_OPS_QUANT_SUM_H
 #include "infer/window.h"
 #include "lower/lower.h"
+#include "ops/lower/phases.h"
 #include "ops/lower/winograd.h"
 
 /* A deferred kernel. */
@@ -11,7 +12,8 @@ typedef struct Sum {
     const char  *kernel;   /* conv_q, winograd_q or depthwise_q */
     WinogradPlan winograd; /* m > 0: in the transformed domain */
     Operand      x, w, bias, sums, zero;
-    bool         is_matmul; /* x is [rows][inputs], not an image */
+    bool         is_matmul;     /* x is [rows][inputs], not an image */
+    bool         is_transposed; /* a convolution for each phase, whose weights are placed with its step */
     bool is_narrow; /* an image of few channels: the taps of a row are read as channels of one tap, see sum_bordered */
     Extent  rows;
     Window  window; /* of the image */
@@ -25,6 +27,9 @@ typedef struct Sum {
 int sum_place_conv(Lower *lower, const Node *node, Sum *s);
 int sum_place_matmul(Lower *lower, const Node *node, Sum *s);
 int sum_place_pool(Lower *lower, const Node *node, Sum *s);
+
+/* Weights of one phase of a transposed convolution, and bias and zero points for it. */
+int sum_place_phase(Lower *lower, const Node *node, const AxisPhase *axis, Sum *s);
 
 /* The image in place, in the kernel's form. */
 int sum_place_image(Lower *lower, const Node *node, Sum *s);

@@ -175,6 +175,33 @@ static int finish_image(Lower *lower, Deferred *p, Operand y)
     return append(lower, s->is_narrow ? &wide : s, y, p);
 }
 
+/* A transposed convolution: one step for each phase. */
+static int finish_transposed(Lower *lower, Deferred *p, Operand y)
+{
+    const Sum *whole = p->detail;
+
+    for (int64_t n = 0; n < phases_count(&whole->window); n++) {
+        Sum       s = *whole;
+        Operand   to = y;
+        AxisPhase axis[MAX_RANK];
+
+        phases_of(lower, &whole->window, n, axis);
+        if (sum_place_phase(lower, p->node, axis, &s) < 0)
+            return -1;
+        if (phases_take(lower, axis, &s.window, &s.x, &to) && append(lower, &s, to, p) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The pixels of a phase are not contiguous, so an operand must be the same for all. */
+static bool accepts_for_all(const Deferred *p, const Operand *x)
+{
+    Extent pitch;
+
+    return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch) && extent_is(pitch, 0);
+}
+
 /* -------------------------------------------------------------------------------------------------------- the rules */
 
 /* A narrow image gets its borders row by row, too. */
@@ -220,7 +247,11 @@ static Stage *stage_of(Lower *lower, const Node *node, Sum *s)
 static int start(Lower *lower, const Node *node, Sum *s, int scale)
 {
     Layout       layout = s->is_matmul ? LAYOUT_ROW_MAJOR : LAYOUT_CHANNELS_LAST;
-    Deferred    *p = deferred_kernel(lower, node, s->is_matmul ? finish_matmul : finish_image, accepts, s, layout);
+    Deferred    *p = deferred_kernel(lower, node,
+                                  s->is_transposed ? finish_transposed
+                                     : s->is_matmul   ? finish_matmul
+                                                      : finish_image,
+                                  s->is_transposed ? accepts_for_all : accepts, s, layout);
     const Value *constant = lower_constant(lower, node->in[scale]);
     const Type  *type = &node->out[0]->type;
     double       number;
@@ -228,7 +259,7 @@ static int start(Lower *lower, const Node *node, Sum *s, int scale)
     int          factor;
 
     p->bytes = true;
-    p->stage = s->is_matmul ? NULL : stage_of(lower, node, s);
+    p->stage = s->is_matmul || s->is_transposed ? NULL : stage_of(lower, node, s);
     if (constant && const_scalar(constant, &number)) {
         if (number == 1.0)
             return lower_output_deferred(lower, node, 0, p);
@@ -259,6 +290,24 @@ int lower_integer_conv(Lower *lower, const Node *node)
     Sum *s = arena_one(lower->program->arena, Sum);
 
     return sum_place_conv(lower, node, s) < 0 ? -1 : start_image(lower, node, s, 2);
+}
+
+int lower_integer_conv_transpose(Lower *lower, const Node *node)
+{
+    Infer       infer = {.model = lower->model, .diag = lower->diag};
+    const Type *type = &node->in[1]->type;
+    Sum        *s = arena_one(lower->program->arena, Sum);
+
+    s->is_transposed = true;
+    s->groups = 1;
+    s->inputs = type->dim[0].max;
+    s->outputs = type->dim[1].max;
+    if (window_read(&infer, node, &node->in[0]->type, type->dim + 2, &s->window) < 0 ||
+        window_transposed(&infer, node, &node->in[0]->type, &s->window) < 0)
+        return -1;
+    if (!phases_exist(lower, node, &s->window))
+        return diag_bug(lower->diag, node->loc, "an integer convolution has no phases");
+    return sum_place_image(lower, node, s) < 0 ? -1 : start(lower, node, s, 2);
 }
 
 int lower_integer_product(Lower *lower, const Node *node)

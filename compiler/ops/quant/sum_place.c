@@ -180,6 +180,23 @@ int sum_place_matmul(Lower *lower, const Node *node, Sum *s)
     return place_weights(lower, node, s, shape, stride);
 }
 
+int sum_place_phase(Lower *lower, const Node *node, const AxisPhase *axis, Sum *s)
+{
+    const int8_t *from = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
+    int64_t       taps = phases_taps(&s->window, axis), kernel = 1;
+    PanelShape    shape = {1, s->outputs, s->inputs, taps};
+    const int64_t stride[4] = {0, s->inputs * taps, taps, 1};
+    int8_t       *to = arena_array(lower->program->arena, int8_t, s->outputs * s->inputs * taps + 1), *next = to;
+
+    for (int i = 0; i < s->window.naxes; i++)
+        kernel *= s->window.kernel[i];
+    for (int64_t o = 0; o < s->outputs; o++)
+        for (int64_t i = 0; i < s->inputs; i++)
+            for (int64_t t = 0; t < taps; t++)
+                *next++ = from[(i * s->outputs + o) * kernel + phases_tap(&s->window, axis, t)];
+    return place_panels(lower, node, s, to, shape, stride);
+}
+
 /* Inputs: x, scale, zero point. A sum is a convolution of each channel with ones. */
 int sum_place_pool(Lower *lower, const Node *node, Sum *s)
 {
