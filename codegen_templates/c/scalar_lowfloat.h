@@ -53,22 +53,39 @@ OCC_HOT uint32_t occ_small_encode(float a, int mantissa, int bias)
     return (value + (((uint32_t)1 << shift) >> 1) - 1 + (value >> shift & 1)) >> shift;
 }
 
+/* float16 by the instructions of F16C where they are; a NaN stays one, and becomes quiet. */
+#if defined(__F16C__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(OCC_FORCE_SCALAR)
+#define OCC_HAS_F16C 1
+#else
+#define OCC_HAS_F16C 0
+#endif
+
 OCC_HOT float occ_f16_to_f32(uint16_t a)
 {
+#if OCC_HAS_F16C
+    typedef short occ_halves __attribute__((vector_size(16)));
+    return __builtin_ia32_vcvtph2ps((occ_halves){(short)a})[0];
+#else
     uint32_t code = a & 0x7fffu;
     float    magnitude = occ_small_decode(code, 10, 15);
     if (code >= 0x7c00u)
-        magnitude = occ_f32_from_bits(0x7f800000u | (code & 0x3ffu) << 13);
-    return occ_f32_from_bits(occ_f32_bits(magnitude) | ((uint32_t)a & 0x8000u)
-                                                           << 16); /* no branch: signs are hard to foresee */
+        magnitude = occ_f32_from_bits((code > 0x7c00u ? 0x7fc00000u : 0x7f800000u) | (code & 0x3ffu) << 13);
+    /* without a branch, since signs are hard to foresee */
+    return occ_f32_from_bits(occ_f32_bits(magnitude) | ((uint32_t)a & 0x8000u) << 16);
+#endif
 }
 
 OCC_HOT uint16_t occ_f32_to_f16(float a)
 {
-    uint32_t sign = occ_f32_bits(a) >> 16 & 0x8000u, code = occ_small_encode(a, 10, 15);
     if (a != a)
-        return (uint16_t)(sign | 0x7e00u);
+        return (uint16_t)((occ_f32_bits(a) >> 16 & 0x8000u) | 0x7e00u);
+#if OCC_HAS_F16C
+    typedef float occ_floats __attribute__((vector_size(16)));
+    return (uint16_t)__builtin_ia32_vcvtps2ph((occ_floats){a}, 0)[0];
+#else
+    uint32_t sign = occ_f32_bits(a) >> 16 & 0x8000u, code = occ_small_encode(a, 10, 15);
     return (uint16_t)(sign | (code > 0x7c00u ? 0x7c00u : code));
+#endif
 }
 
 OCC_HOT float occ_bf16_to_f32(uint16_t a)
