@@ -20,6 +20,10 @@ typedef struct Conv {
 /* Places input 0 of the node in c->x. An image of many channels that are not contiguous is copied to have them so. */
 int conv_place_channels(Lower *lower, const Node *node, Conv *c);
 
+/* The pace of prefetching (occ_conv_pace in occ_conv.h) where extents are run-time integers: that of the largest image,
+ * of so many rows of tiles. */
+int64_t conv_pace(const Core *core, int64_t weights, int64_t rows, int64_t width);
+
 /* The step of a direct convolution: y = expression of p. Returns 0 or -1 with a message. */
 int conv_append(Lower *lower, Deferred *p, const Conv *c, Operand y);
 

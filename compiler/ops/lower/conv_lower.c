@@ -227,22 +227,24 @@ static bool place_on_device(Lower *lower, const Node *node, Conv *c, int64_t tap
     return true;
 }
 
-/* The pace of prefetching (occ_conv_pace in occ_conv.h) for run-time extents: that of the largest ones. */
-static int64_t pace_at_bound(const Core *core, const ConvShape *s)
+int64_t conv_pace(const Core *core, int64_t weights, int64_t rows, int64_t width)
 {
     enum { NEAR_WEIGHTS = 40 * 1024, MOST = 32 };
-    int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2], rows = s->out[1], width = s->out[2], tiles, pace = MOST;
+    int64_t tiles = rows * int_ceil_div(width, core->rows[1]), pace = MOST;
 
-    if (taps == 1) {
-        width *= rows;
-        rows = 1;
-    }
-    if (taps * s->inputs * s->outputs < NEAR_WEIGHTS)
+    if (weights < NEAR_WEIGHTS)
         return -1;
-    tiles = rows * int_ceil_div(width, core->rows[1]);
     while (pace > 1 && pace > tiles * PACKING_PANEL / (2 * core->lanes) / 2) /* tiles of two vectors */
         pace /= 2;
     return pace;
+}
+
+static int64_t pace_at_bound(const Core *core, const ConvShape *s)
+{
+    int64_t taps = s->kernel[0] * s->kernel[1] * s->kernel[2], weights = taps * s->inputs * s->outputs;
+
+    return taps == 1 ? conv_pace(core, weights, 1, s->out[1] * s->out[2])
+                     : conv_pace(core, weights, s->out[1], s->out[2]);
 }
 
 /* Chooses the algorithm, direct with its tiles or Winograd: by the choices of --tuned, else by predicted time. */

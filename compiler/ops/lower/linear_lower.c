@@ -2,6 +2,7 @@
 #include "ops/lower/linear_lower.h"
 #include "lower/panels.h"
 #include "lower/spatial.h"
+#include "ops/lower/conv.h"
 #include "ops/rules.h"
 
 #include <string.h>
@@ -54,10 +55,11 @@ static Operand constant_weights(Lower *lower, const LinearWeights *w)
 static int append(Lower *lower, const LinearStep *l, Operand y, Extent xrow, Extent xcolumn, Extent yrow,
                   Extent ycolumn, const Deferred *p, const Extent *pitch)
 {
-    static const int64_t tile[3] = {0, 0, 0};
-    const Scalar         nothing = {.nnode = 1};
-    const Deferred       alone = {.expr = (Scalar *)&nothing};
-    Operand              rows[SCALAR_MAX_OPERANDS];
+    const bool     is_bounded = !extent_is_const(l->rows);
+    const int64_t  tile[3] = {0, 0, is_bounded ? conv_pace(lower->core, l->k * l->n, 1, l->rows.max) : 0};
+    const Scalar   nothing = {.nnode = 1};
+    const Deferred alone = {.expr = (Scalar *)&nothing};
+    Operand        rows[SCALAR_MAX_OPERANDS];
 
     p = p ? p : &alone;
     for (int i = 0; i < p->noperand; i++)
