@@ -12,6 +12,7 @@ typedef struct ConvShape {
     int64_t batch, groups, inputs, outputs; /* channels of one group */
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
     bool    is_bound; /* batch, in, out or pad are upper bounds of run-time extents */
+    bool    is_batch_bound;
 } ConvShape;
 
 /* The largest shape of a step of a kernel over windows; false: not all of its extents are constant. */

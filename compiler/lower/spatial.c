@@ -111,7 +111,8 @@ ConvShape spatial_shape(const Window *w, const Type *x, int64_t groups, int64_t 
                        .kernel = {1, 1, 1},
                        .stride = {1, 1, 1},
                        .dilation = {1, 1, 1},
-                       .is_bound = !extent_is_const(x->dim[0])};
+                       .is_bound = !extent_is_const(x->dim[0]),
+                       .is_batch_bound = !extent_is_const(x->dim[0])};
     int       first = 3 - w->naxes;
 
     for (int i = first; i < 3; i++) {

@@ -14,9 +14,18 @@ static ConvShape square(int64_t channels, int64_t size, int64_t kernel)
 {
     int64_t pad = kernel / 2;
 
-    return (ConvShape){
-        1,         1,         channels,      channels, {1, size, size}, {1, size, size}, {1, kernel, kernel},
-        {1, 1, 1}, {1, 1, 1}, {0, pad, pad}, false};
+    return (ConvShape){1,
+                       1,
+                       channels,
+                       channels,
+                       {1, size, size},
+                       {1, size, size},
+                       {1, kernel, kernel},
+                       {1, 1, 1},
+                       {1, 1, 1},
+                       {0, pad, pad},
+                       false,
+                       false};
 }
 
 /* Nanoseconds of the multiply-adds alone. */
@@ -79,6 +88,21 @@ static void the_measured_order_is_predicted(void **state)
     assert_int_equal(winograd_plan(WINOGRAD_ON, core, &few, 4, 0).m, 0);
     assert_int_equal(winograd_plan(WINOGRAD_AUTO, core, &small, 4, 0).m, 0);
     assert_int_equal(winograd_plan(WINOGRAD_OFF, core, &wide, 4, 0).m, 0);
+}
+
+/* Four images at 7 x 7 are worth F4's weights; batches of one to four images are not. At 56 x 56 both are. */
+static void the_smallest_batch_counts_as_well(void **state)
+{
+    const Core *core = core_find("x86-64-v3");
+    ConvShape   small = square(512, 7, 3), large = square(64, 56, 3);
+
+    (void)state;
+    small.batch = large.batch = 4;
+    small.is_bound = large.is_bound = true;
+    assert_int_equal(winograd_plan(WINOGRAD_AUTO, core, &small, 4, 0).m, 4);
+    small.is_batch_bound = large.is_batch_bound = true;
+    assert_int_equal(winograd_plan(WINOGRAD_AUTO, core, &small, 4, 0).m, 2);
+    assert_int_equal(winograd_plan(WINOGRAD_AUTO, core, &large, 4, 0).m, 4);
 }
 
 /* At 14 x 14 four times the weights would buy little: AUTO takes the smaller ones. */
@@ -260,6 +284,7 @@ int main(void)
         cmocka_unit_test(remainders_cost_more_than_their_share),
         cmocka_unit_test(one_pixel_waits_for_its_weights),
         cmocka_unit_test(the_measured_order_is_predicted),
+        cmocka_unit_test(the_smallest_batch_counts_as_well),
         cmocka_unit_test(larger_weights_must_pay),
         cmocka_unit_test(borders_wider_than_a_tile_are_known),
         T(bytes_are_transformed_where_their_sums_fit),

@@ -78,6 +78,31 @@ static double price_of(Winograd choice, const Core *core, const ConvShape *shape
     return winograd_price(core, shape, m) + byte_price * (double)elements * (double)sizeof(float);
 }
 
+/* Of m, or of the direct algorithm where m is 0 or its transform does not pay. A group of tiles is that of the plan. */
+static double time_of(Winograd choice, const Core *core, const ConvShape *shape, int64_t m, int64_t group,
+                      double byte_price)
+{
+    double time = m ? cost_winograd(core, shape, m, group) : cost_direct(core, shape, 0);
+
+    return time + price_of(choice, core, shape, m, byte_price);
+}
+
+/* Time of an image. Where the batch is a run-time integer: its mean in the largest batch and in one of a single image,
+ * for which large weights take longer than what they save. */
+static double time_of_image(Winograd choice, const Core *core, const ConvShape *shape, WinogradPlan plan,
+                            double byte_price)
+{
+    ConvShape single = *shape;
+    double    time = time_of(choice, core, shape, plan.m, plan.group, byte_price);
+
+    single.batch = 1;
+    if (!shape->is_batch_bound)
+        return time;
+    if (plan.m)
+        plan = winograd_plan_of(&single, plan.m);
+    return time / (double)shape->batch + time_of(choice, core, &single, plan.m, plan.group, byte_price);
+}
+
 WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most, double byte_price)
 {
     double       time;
@@ -85,13 +110,11 @@ WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *s
 
     if (choice == WINOGRAD_OFF)
         return best;
-    time = cost_direct(core, shape, 0) + price_of(choice, core, shape, 0, byte_price);
+    time = time_of_image(choice, core, shape, best, byte_price);
     for (int64_t m = 2; m <= most; m += 2) {
         WinogradPlan plan = winograd_plan_of(shape, m);
-        double       its = time;
+        double       its = time_of_image(choice, core, shape, plan, byte_price);
 
-        if (plan.m)
-            its = cost_winograd(core, shape, m, plan.group) + price_of(choice, core, shape, m, byte_price);
         if (its < time) {
             best = plan;
             time = its;
