@@ -533,8 +533,7 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
     if (e)
         g.e = *e;
     if (OCC_W == 8 && !open && tile[0] == 0 && (tile[1] == 0 || tile[1] == y_at->dim[3]) && occ_conv_is_deep(&g)) {
-        for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
-            occ_deep_channels(&g, group);
+        occ_deep_images(g, groups);
         return;
     }
 #if OCC_OPEN_EXTENTS
@@ -542,8 +541,7 @@ OCC_INLINE void occ_conv_f32(const float *x, const occ_image *x_at, const float 
         g.pace = occ_conv_pace_open(pace, high * occ_ceil_div(width, OCC_TILE_ROWS(vectors)), vectors);
     if (OCC_W == 8 && open && tile[0] == 0 && (tile[1] == 0 || tile[1] >= y_at->dim[3]) && pace > 0 &&
         !occ_conv_is_still(window) && occ_conv_is_deep_open(&g)) {
-        for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
-            occ_deep_channels(&g, group);
+        occ_deep_images(g, groups);
         return;
     }
     if (form == OCC_CONV_OPEN) {

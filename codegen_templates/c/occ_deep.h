@@ -168,11 +168,20 @@ OCC_HOT void occ_deep_channels(occ_conv *g, int64_t group)
     }
 }
 
+/* All groups of all images, one image after the other. */
+OCC_HOT void occ_deep_images(occ_conv g, int64_t groups)
+{
+    const int64_t next = g.xbatch - groups * g.inputs;
+    for (int64_t image = 0; image < g.batch; image++, g.x += next, g.y += g.ybatch, g.pixel[0] += g.pixel[1])
+        for (int64_t group = 0; group < groups; group++, g.x += g.inputs)
+            occ_deep_channels(&g, group);
+}
+
 /* occ_conv_is_deep where extents are known only at run time. Images of one block have no edge tiles in the loop over
  * rows, so they are deep even if few pixels see a tap. */
 OCC_HOT int occ_conv_is_deep_open(const occ_conv *g)
 {
-    const int shape = g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->xchannel == 1 &&
+    const int shape = g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->xchannel == 1 &&
                       g->outputs % OCC_PANEL == 0; /* literals */
     const int64_t  full = OCC_TILE_ROWS(2);
     const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
@@ -184,9 +193,9 @@ OCC_HOT int occ_conv_is_deep_open(const occ_conv *g)
     return g->out[1] * g->out[2] <= OCC_DEEP_PIXELS || least >= (full - 1) * (full - 1);
 }
 
-/* Is the loop over taps faster than the loop over rows? With vectors of 8 lanes it is for one image, weights that do
- * not stay in the cache, and enough pixels in every block of rows that see each tap to be cut into full tiles and tiles
- * of one pixel less. */
+/* Is the loop over taps faster than the loop over rows? With vectors of 8 lanes it is for weights that do not stay in
+ * the cache, and enough pixels in every block of rows that see each tap to be cut into full tiles and tiles of one
+ * pixel less. */
 OCC_HOT int occ_conv_is_deep(const occ_conv *g)
 {
     const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
@@ -194,8 +203,8 @@ OCC_HOT int occ_conv_is_deep(const occ_conv *g)
     const int64_t  high = fits ? occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size : 0;
     const int64_t  least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first),
                   full = OCC_TILE_ROWS(2);
-    return g->batch == 1 && g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 && g->xchannel == 1 &&
-           g->pace > 0 && g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
+    return g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 && g->xchannel == 1 && g->pace > 0 &&
+           g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
 }
 
 #endif

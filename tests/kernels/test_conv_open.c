@@ -55,11 +55,11 @@ static void every_width(void **state)
     DEEP(CHECK)
 }
 
-/* Every height and width, of which a deep image has every bit that rows give it. */
+/* Every height and width, of which deep images have every bit that rows give them. */
 static void check_bits(Conv c, int64_t most, Run deep, Run rows)
 {
     const int64_t all = c.groups * c.outputs, in = c.groups * c.inputs, taps = c.kernel[1] * c.kernel[2];
-    const int64_t nx = most * most * in, ny = 4 * most * most * all,
+    const int64_t nx = c.batch * most * most * in, ny = 4 * most * most * all,
                   nw = pack_conv_size(c.groups, c.outputs, c.inputs, taps);
     uint64_t seed = 11;
     float   *x = test_random_floats(&seed, nx), *w = test_random_floats(&seed, nw), *y = test_floats(ny),
@@ -69,15 +69,16 @@ static void check_bits(Conv c, int64_t most, Run deep, Run rows)
 
     for (int64_t height = 1; height <= most; height++)
         for (int64_t width = 1; width <= most; width += 1 + height % 2) {
-            int64_t xs[5] = {0, 1, 0, width * in, in}, ys[5] = {0, 1, 0, 0, all};
+            int64_t xs[5] = {height * width * in, 1, 0, width * in, in}, ys[5] = {0, 1, 0, 0, all};
             if (!set_width(&c, height) || !set_width(&c, width))
                 continue;
             c.in[1] = height;
             c.out[1] = (height + 2 * c.pad[1] - (c.kernel[1] - 1) * c.dilation[1] - 1) / c.stride[1] + 1;
             ys[3] = c.out[2] * all;
+            ys[0] = c.out[1] * ys[3];
             deep(&c, x, xs, w, bias, y, ys, NULL, &e);
             rows(&c, x, xs, w, bias, want, ys, NULL, &e);
-            assert_memory_equal(y, want, (size_t)(c.out[1] * c.out[2] * all) * sizeof *y);
+            assert_memory_equal(y, want, (size_t)(c.batch * ys[0]) * sizeof *y);
         }
     test_release(x, nx), test_release(w, nw), test_release(y, ny), test_release(want, ny), test_release(bias, all);
     test_release(add, ny + 5 * ny);
@@ -87,7 +88,7 @@ static void deep_images_have_the_bits_of_rows(void **state)
 {
     (void)state;
 #define BITS(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
-    check_bits((Conv){1, g, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}, \
+    check_bits((Conv){2, g, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}, \
                most, run_##name, run_##name##_rows);
     DEEP(BITS)
 }
