@@ -8,8 +8,10 @@
 
 #include "occ_conv.h"
 
-/* The most pixels whose sums are kept; steps of k in a block. */
+/* The most pixels whose sums are kept; those of an image of one row, where columns that miss taps have no neighbours in
+ * another row to share a tile with; steps of k in a block. */
 #define OCC_DEEP_PIXELS 196
+#define OCC_DEEP_ROW 64
 #define OCC_DEEP_PART 128
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
 
@@ -89,15 +91,19 @@ OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
         occ_deep_tile(p, OCC_TILE_ROWS(2) - 1);
 }
 
-/* Likewise `count` pixels, which are not as many as tiles of these two sizes hold: tiles of one less, of four and of
- * one. Example: of six at most, 13 pixels are a tile of 5 and two of 4. */
+/* Likewise `count` pixels, which are not as many as tiles of these two sizes hold: tiles of one less, of four and
+ * what is left. Example: of six at most, 13 pixels are a tile of 5 and two of 4. */
 OCC_STEP void occ_deep_few(occ_deep *p, int64_t count)
 {
     for (; count % 4 && count >= OCC_TILE_ROWS(2) - 1; count -= OCC_TILE_ROWS(2) - 1)
         occ_deep_tile(p, OCC_TILE_ROWS(2) - 1);
     for (; count >= 4; count -= 4)
         occ_deep_tile(p, 4);
-    for (; count > 0; count--)
+    if (count == 3)
+        occ_deep_tile(p, 3);
+    else if (count == 2)
+        occ_deep_tile(p, 2);
+    else if (count == 1)
         occ_deep_tile(p, 1);
 }
 
@@ -178,15 +184,16 @@ OCC_HOT void occ_deep_images(occ_conv g, int64_t groups)
 }
 
 /* occ_conv_is_deep where extents are known only at run time. Images of one block have no edge tiles in the loop over
- * rows, so they are deep even if few pixels see a tap. */
+ * rows, so they are deep even if few pixels see a tap. Images of one row are only if a tap has inputs enough. */
 OCC_HOT int occ_conv_is_deep_open(const occ_conv *g)
 {
     const int shape = g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->xchannel == 1 &&
                       g->outputs % OCC_PANEL == 0; /* literals */
     const int64_t  full = OCC_TILE_ROWS(2);
     const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
+    const int      row = g->out[1] == 1 && (g->out[2] > OCC_DEEP_ROW || g->inputs < OCC_PANEL);
     int64_t        high, least;
-    if (!shape || g->out[1] < 2 || g->out[2] < 1 || g->out[2] > OCC_DEEP_PIXELS)
+    if (!shape || row || g->out[1] < 1 || g->out[2] < 1 || g->out[2] > OCC_DEEP_PIXELS)
         return 0;
     high = occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size;
     least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first);

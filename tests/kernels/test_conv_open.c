@@ -111,7 +111,8 @@ static int is_deep(int64_t height, int64_t width, int64_t outputs)
     return occ_conv_is_deep_open(&g);
 }
 
-/* 196 pixels are one block. Of wider images, each tap must see at least 25 pixels of each block of rows. */
+/* 196 pixels are one block, or 64 in one row. Of wider images, each tap must see at least 25 pixels of each block of
+ * rows. */
 static void small_images_are_deep(void **state)
 {
     (void)state;
@@ -120,7 +121,8 @@ static void small_images_are_deep(void **state)
     assert_true(is_deep(2, 98, 64));
     assert_false(is_deep(3, 98, 64));
     assert_false(is_deep(2, 197, 64));
-    assert_false(is_deep(1, 14, 64));
+    assert_true(is_deep(1, 14, 64));
+    assert_false(is_deep(1, 65, 64));
     assert_false(is_deep(14, 14, 48));
 #if OCC_W == 8
     assert_true(is_deep(28, 28, 64));
