@@ -182,6 +182,7 @@ int lower_map_finish(Lower *lower, Deferred *p, Operand y)
     LoopNest nest;
     int      count = 0;
 
+    lower_tabulate(lower, p, &y);
     for (int n = 0; n < p->noperand; n++)
         x[n] = p->operand[n];
     nest = nest_of(lower, &y, x, p->noperand);

@@ -207,6 +207,9 @@ bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Opera
  * text that its operands may point to. Returns its index. */
 int lower_append(Lower *lower, Step step);
 
+/* A long expression of one operand of bytes that makes bytes becomes a table of its 256 results; see tabulate.c. */
+void lower_tabulate(Lower *lower, Deferred *p, const Operand *y);
+
 /* Strided copy without conversion: y[...] = x[...]. */
 int lower_copy(Lower *lower, const Node *node, Operand x, Operand y);
 

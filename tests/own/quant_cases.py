@@ -213,6 +213,16 @@ def qdq_conv_transpose(name, zero, kernel, bias=None, shape=(1, 5, 6, 7), relu=F
     return g.case(name, g.through(y, 0.0931, zero))
 
 
+def qdq_table(name, zero, to, *steps, shape=(1, 40, 6, 6)):
+    """A chain of operators of one quantised tensor, which is a table of its bytes where the tensor is large."""
+    g = Graph(*shape)
+    bytes_ = g.quantise("x", zero=zero)
+    x = y = g.add("DequantizeLinear", bytes_, np.float32(0.0313), zero)
+    for op in steps:
+        y = g.through(g.add(op, y, x) if op == "Mul" else g.add(op, y), 0.0171, zero)
+    return g.case(name, bytes_, g.quantise(y, 0.0131, to))
+
+
 def qdq_residual():
     g = Graph(1, 8, 6, 6)
     x = g.through("x")
@@ -286,6 +296,9 @@ QDQ = [
     qdq_conv_transpose("qdq_conv_transpose_line", np.uint8(3), [4], shape=(2, 17, 9), outputs=33, strides=[3], pads=[0, 1]),
     qdq_conv_transpose("qdq_conv_transpose_grouped", np.uint8(121), [3, 3], shape=(1, 6, 4, 4), strides=[2, 2], group=2),
     qdq_conv_transpose("qdq_conv_transpose_longer", np.uint8(121), [3, 3], strides=[2, 2], output_padding=[1, 0]),
+    qdq_table("qdq_table", np.uint8(121), np.uint8(90), "Sigmoid", "Mul"),
+    qdq_table("qdq_table_int8", np.int8(-3), np.int8(7), "Erf", "Mul", "Tanh"),
+    qdq_table("qdq_table_small", np.uint8(121), np.uint8(90), "Sigmoid", "Mul", shape=(1, 4, 6, 6)),
     qdq_residual(), qdq_strips_of_floats(), qdq_moves(), qdq_bytes(),
 ]
 
