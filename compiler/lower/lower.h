@@ -233,6 +233,9 @@ int lower_convert_into(Lower *lower, Operand x, Operand y); /* x in the element 
  * not. */
 Layout lower_layout_of(const Operand *x);
 
+/* The layout that the value's only reader would otherwise copy it to. */
+Layout lower_wanted_layout(const Lower *lower, const Value *value, Layout layout);
+
 /* Input `index` as dense int64_t, whatever integer type it has. */
 int lower_indices(Lower *lower, const Node *node, int index, Operand *out);
 

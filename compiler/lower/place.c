@@ -249,8 +249,7 @@ int lower_input_dense(Lower *lower, const Node *node, int index, Operand *out)
     return 0;
 }
 
-/* The layout that the value's only reader would otherwise copy it to. */
-static Layout wanted_layout(const Lower *lower, const Value *value, Layout layout)
+Layout lower_wanted_layout(const Lower *lower, const Value *value, Layout layout)
 {
     const Node *user = lower->uses[value->id] == 1 ? lower->user[value->id] : NULL;
 
@@ -266,7 +265,7 @@ static Operand new_place(Lower *lower, Value *value, Layout layout)
     if (place->kind == PLACE_OPERAND) /* the caller's output, or a parent that another member has placed */
         return place->operand;
     if (inside->parent) {
-        Operand parent = new_place(lower, inside->parent, wanted_layout(lower, inside->parent, layout));
+        Operand parent = new_place(lower, inside->parent, lower_wanted_layout(lower, inside->parent, layout));
 
         place->operand = operand_window(lower, parent, inside->axis, inside->start, value->type.dim[inside->axis], 1);
     } else {
