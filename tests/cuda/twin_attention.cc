@@ -107,10 +107,26 @@ static void check(const Attention &a, Random *random)
         });
 }
 
+/* On tensor cores the lanes of a warp meet at each product, which takes ThreadSanitizer minutes for one large case. So
+ * it sees two small ones: several tiles of queries and keys, then of terms and columns, come to every barrier. */
+static bool is_long_run(void)
+{
+#if defined(FIBER_TSAN)
+    return kind != 0;
+#else
+    return false;
+#endif
+}
+
 static void one_tile_and_several(void **state)
 {
     Random random = {41};
     kind = *static_cast<const int *>(*state);
+    if (is_long_run()) {
+        check({1, 17, 65, 8, 8, true, true}, &random);
+        check({1, 1, 5, 65, 65, false, false}, &random);
+        return;
+    }
     check({2, 20, 20, 16, 16, false, true}, &random);
     check({1, 70, 130, 16, 20, false, true}, &random);
     check({1, 9, 70, 17, 70, true, true}, &random);
@@ -126,7 +142,7 @@ static void random_shapes(void **state)
 {
     Random random = {42};
     kind = *static_cast<const int *>(*state);
-    for (int i = 0; i < rounds(kind == 0 ? 12 : 4); i++)
+    for (int i = 0; i < rounds(kind == 0 ? 12 : 4) && !is_long_run(); i++)
         check({random.pick(1, 3), random.pick(1, 40), random.pick(1, 90), random.pick(1, 20), random.pick(1, 24),
                random.coin(), random.coin()},
               &random);
