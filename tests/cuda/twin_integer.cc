@@ -28,6 +28,7 @@ namespace turned
 #define TPL_T2 uint8_t
 #define occ_matmul_integer_TPL_N_TPL_N2 host_matmul_integer
 #define occ_conv_integer_TPL_N_TPL_N2 host_conv_integer
+#define occ_integer_product_TPL_N_TPL_N2 product_turned
 #include "integer.c"
 #undef occ_matmul_integer_TPL_N_TPL_N2
 #undef occ_conv_integer_TPL_N_TPL_N2
