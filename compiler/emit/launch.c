@@ -245,13 +245,15 @@ static void put_twin(const LaunchText *l, const char *unit, Text *text)
 static void put_units(LaunchText *l, const char *unit, const char *blanks, Text *text)
 {
     const char *stride = "(unsigned)occ_units()", *guard = "", *places = l->places.data ? l->places.data : "";
+    const char *at = places_text(l, arena_printf(l->emit->arena, "%s    ", blanks), false);
+    const char *count = units_from(l, 0, false);
 
     if (l->in_flight) {
         stride = arena_printf(l->emit->arena, "(unsigned)occ_min(occ_units(), %lld)", (long long)l->in_flight);
         guard = arena_printf(l->emit->arena, "occ_unit() < %lld && ", (long long)l->in_flight);
     }
-    text_printf(text, "%sfor (unsigned u = (unsigned)occ_unit(); %su < %s; u += %s) {\n%s", blanks, guard,
-                units_from(l, 0, false), stride, places_text(l, arena_printf(l->emit->arena, "%s    ", blanks), false));
+    text_printf(text, "%sfor (unsigned u = (unsigned)occ_unit(); %su < %s; u += %s) {\n%s", blanks, guard, count,
+                stride, at);
     text_printf(text, l->step->kernel->fails ? "%s    occ_fail(status, %s(%s));\n" : "%s    %s(%s);\n", blanks, unit,
                 places);
     text_printf(text, "%s}\n", blanks);
@@ -317,11 +319,12 @@ static void put_fours_loop(LaunchText *l, const char *unit, Text *text)
     const UnitSize *row = &l->units.axis[last].count;
     const char     *places = l->places.data;
     const char     *end = number_text(l, row->factor, open_factors(l, row));
+    const char     *at = places_text(l, "        ", true), *count = units_from(l, 0, true);
 
     if (row->nexpr)
         text_printf(text, "    const int64_t fours = (%s + 3) / 4;\n", end);
-    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); u < %s; u += (unsigned)occ_units()) {\n%s",
-                units_from(l, 0, true), places_text(l, "        ", true));
+    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); u < %s; u += (unsigned)occ_units()) {\n%s", count,
+                at);
     if (l->fours.rest)
         text_printf(text,
                     "        if (i%d + 4 > %s) {\n            OCC_ROLLED\n            for (; i%d < %s; i%d++)\n        "

@@ -177,6 +177,7 @@ class Wide(unittest.TestCase):
         one = np.ones(3, np.float32)
         self.assertEqual(wide.apart(one, one), 0.0)
         self.assertEqual(wide.apart(one * 2, one), 1.0)
+        self.assertAlmostEqual(wide.apart(np.array([2.0, 1.0, 1.0]), one, mean=True), 1.0 / 3.0)
         self.assertEqual(wide.apart(one[:2], one), float("inf"))
         self.assertEqual(wide.apart(one * np.float32("nan"), one), float("inf"))
 

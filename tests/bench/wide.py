@@ -70,7 +70,7 @@ def form_of(name):
     return found if found in forms.FORMS else ""
 
 
-def distance(network, cc, mean):
+def distance(network, cc, mean=False):
     """The largest or mean difference from ONNX Runtime, in parts of the largest result; infinite where a result is missing or no number."""
     model, inputs = onnx.load(network.model), network.inputs()
     program, count, most = exact.build_host(network, cc), len(inputs) // programs.SETS, 0.0
@@ -82,7 +82,7 @@ def distance(network, cc, mean):
     return most
 
 
-def apart(found, wanted, mean):
+def apart(found, wanted, mean=False):
     found, wanted = found.astype(np.float64), wanted.astype(np.float64)
     if found.size != wanted.size or not np.isfinite(found).all():
         return float("inf")
