@@ -77,8 +77,11 @@ class Way:
 
     def __init__(self, args, program, extents):
         self.program, self.inputs, self.starts, self.runs = program, program.inputs(extents), [], []
-        run = program.seconds(args, self.inputs, 2) - program.seconds(args, self.inputs, 0)
-        self.count = max(int(args.seconds / max(run / 2, 1e-5)), 2)
+        start, count, run = program.seconds(args, self.inputs, 0), 1, 0.0
+        while run < args.seconds / 8 and count < 1 << 20:  # few runs are lost in the differences between two starts
+            count *= 2
+            run = program.seconds(args, self.inputs, count) - start
+        self.count = max(int(args.seconds * count / run), 2)
         self.result = np.fromfile(program.folder / "out" / "0.bin", np.float32)
 
     def turn(self, args):
