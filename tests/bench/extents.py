@@ -18,6 +18,8 @@ import extent_cases
 from programs import graph_inputs, run_quietly
 from report import geometric, processor
 
+LONG = 0.025  # seconds of user time
+
 TEXT = """# Extents known only while running
 
 Written by `make bench-extents`: networks of `tests/bench/extent_cases.py` with constant extents, and with bounds (`--dim H=A..B`),
@@ -78,7 +80,7 @@ class Way:
     def __init__(self, args, program, extents):
         self.program, self.inputs, self.starts, self.runs = program, program.inputs(extents), [], []
         start, count, run = program.seconds(args, self.inputs, 0), 1, 0.0
-        while run < args.seconds / 8 and count < 1 << 20:  # few runs are lost in the differences between two starts
+        while run < LONG and count < 1 << 20:  # shorter ones are lost in the differences between two starts
             count *= 2
             run = program.seconds(args, self.inputs, count) - start
         self.count = max(int(args.seconds * count / run), 2)
