@@ -271,7 +271,8 @@ static void scale_sums(Weights *w, double step)
         w->scale[i] = (double)(float)(w->scale[i] * step);
 }
 
-static int conv(Graph *graph, int at)
+/* A convolution, or a transposed one, becomes `op`; `axis`: of outputs in the weights. */
+static int conv(Graph *graph, int at, int axis, OpKind op)
 {
     Node   *node = graph->node[at];
     Weights w;
@@ -279,12 +280,12 @@ static int conv(Graph *graph, int at)
     Quant   q;
     int     rank = node->in[0]->type.rank;
 
-    if (!quant_made(node->in[0], &q) || rank < 3 || rank > 5 || !read_weights(graph, node->in[1], 0, false, &w))
+    if (!quant_made(node->in[0], &q) || rank < 3 || rank > 5 || !read_weights(graph, node->in[1], axis, false, &w))
         return 0;
     scale_sums(&w, q.step);
     if (!read_bias(graph, node->nin > 2 ? node->in[2] : NULL, &w, rank - 1, &bias))
         return 0;
-    return become(graph, at, OP_ours_IntegerConv, &q, &w, &bias);
+    return become(graph, at, op, &q, &w, &bias);
 }
 
 /* Whether a transposed convolution of one group falls into convolutions of stride 1 that all have taps and all read
@@ -308,23 +309,6 @@ static bool has_phases(const Node *node)
             return false;
     }
     return phases <= 16;
-}
-
-static int conv_transpose(Graph *graph, int at)
-{
-    Node   *node = graph->node[at];
-    Weights w;
-    Bias    bias;
-    Quant   q;
-    int     rank = node->in[0]->type.rank;
-
-    if (!quant_made(node->in[0], &q) || rank < 3 || rank > 5 || !has_phases(node) ||
-        !read_weights(graph, node->in[1], 1, false, &w))
-        return 0;
-    scale_sums(&w, q.step);
-    if (!read_bias(graph, node->nin > 2 ? node->in[2] : NULL, &w, rank - 1, &bias))
-        return 0;
-    return become(graph, at, OP_ours_IntegerConvTranspose, &q, &w, &bias);
 }
 
 /* The product of x and a constant matrix; `swap`: transposed. */
@@ -441,9 +425,9 @@ static int read_bytes(Graph *graph, int at, const Uses *uses)
 {
     switch (graph->node[at]->op) {
     case OP_onnx_Conv:
-        return conv(graph, at);
+        return conv(graph, at, 0, OP_ours_IntegerConv);
     case OP_onnx_ConvTranspose:
-        return conv_transpose(graph, at);
+        return has_phases(graph->node[at]) ? conv(graph, at, 1, OP_ours_IntegerConvTranspose) : 0;
     case OP_onnx_Gemm:
         return gemm(graph, at);
     case OP_onnx_MatMul:
