@@ -66,7 +66,8 @@ def build(arguments, model, folder, *flags, main=None):
                            device=os.path.abspath(arguments.device))
     host.compile_model(tools, os.path.abspath(model), folder, [])
     if main:
-        shutil.copy("runtime/cuda.h", folder)
+        for header in ("runtime/cuda.h", "tests/cuda/expect.h"):
+            shutil.copy(header, folder)
         with open(main) as file, open(os.path.join(folder, "main.c"), "w") as to:
             to.write(("" if "--graph=off" in flags else "#define WITH_GRAPH\n") + file.read())
     host.build_program(tools, folder)

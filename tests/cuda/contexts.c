@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cuda.h"
+#include "expect.h"
 #include "fake.h"
 #include "model.h"
 
@@ -19,16 +20,6 @@ typedef struct Network {
     model_inputs  in;
     model_outputs out;
 } Network;
-
-static int wrong;
-
-static void expect(const char *what, long long found, long long wanted)
-{
-    if (found == wanted)
-        return;
-    printf("%s: found %lld, wanted %lld\n", what, found, wanted);
-    wrong++;
-}
 
 static void take(Network *n, const float *image)
 {

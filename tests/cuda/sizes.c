@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cuda.h"
+#include "expect.h"
 #include "fake.h"
 #include "model.h"
 
@@ -21,16 +22,6 @@ typedef struct Network {
     float         x[ROWS * COLUMNS], y[ROWS], b[COLUMNS], z[ROWS * COLUMNS];
     unsigned char arena[MODEL_ARENA_SIZE + MODEL_ARENA_ALIGN];
 } Network;
-
-static int wrong;
-
-static void expect(const char *what, long long found, long long wanted)
-{
-    if (found == wanted)
-        return;
-    printf("%s: found %lld, wanted %lld\n", what, found, wanted);
-    wrong++;
-}
 
 static void fill(float *to, int count)
 {
