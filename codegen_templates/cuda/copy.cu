@@ -1,7 +1,7 @@
 /* copy.cu - copies between strided tensors. If the neighbours of x lie along the same axis as those of y, each thread
- * copies every so many of the elements, or of 16 bytes of them where rows begin at multiples of 16. If not (a transpose), blocks copy squares of elements by way of shared memory,
- * so that neighbouring threads read neighbours of x and write neighbours of y. Knows nothing of what the elements
- * mean. */
+ * copies every so many of the elements; where rows begin at multiples of 16 bytes, it copies 16 bytes at a time. If not
+ * (a transpose), blocks copy squares of elements by way of shared memory, so that neighbouring threads read neighbours
+ * of x and write neighbours of y. Knows nothing of what the elements mean. */
 #ifndef TPL_T
 #define TPL_T float
 #define TPL_N f32

@@ -7,8 +7,8 @@
  *
  *   in0 up0 conv in1 up1 add down0 out0    becomes    in0 in1 | up0 conv up1 add down0 | out0
  *
- * Where extents are run-time integers that follow from the caller's, the steps that set and check them come first of
- * all. */
+ * Steps that set and check run-time integers stand before all of these, if the integers follow from the extents of the
+ * caller's tensors. */
 #include "device/device.h"
 
 #include "program/flow.h"

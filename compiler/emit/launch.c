@@ -293,7 +293,8 @@ static const char *with_condition(const LaunchText *l, const char *text, const c
     return strstr(text, holds) ? text : arena_printf(l->emit->arena, "%s%s", text, holds);
 }
 
-/* What must hold for fours to lie at multiples of 16 bytes: "m0 % 4 == 0 && (uintptr_t)p1 % 16 == 0"; "": they do. */
+/* The condition, in C, under which fours lie at multiples of 16 bytes, as "m0 % 4 == 0 && (uintptr_t)p1 % 16 == 0". An
+ * empty text: they always do. */
 static const char *fours_condition(LaunchText *l)
 {
     const char *text = "";

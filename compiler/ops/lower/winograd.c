@@ -78,7 +78,8 @@ static double price_of(Winograd choice, const Core *core, const ConvShape *shape
     return winograd_price(core, shape, m) + byte_price * (double)elements * (double)sizeof(float);
 }
 
-/* Of m, or of the direct algorithm where m is 0 or its transform does not pay. A group of tiles is that of the plan. */
+/* Nanoseconds of transform m, or of the direct algorithm where m is 0 or the transform does not pay. A group of tiles
+ * is that of the plan. */
 static double time_of(Winograd choice, const Core *core, const ConvShape *shape, int64_t m, int64_t group,
                       double byte_price)
 {
