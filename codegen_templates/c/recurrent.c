@@ -127,6 +127,33 @@ typedef struct occ_lstm_form {
     int64_t time, batch, hidden, yt, yb, sb, cb, gt, gb, reverse, coupled;
 } occ_lstm_form;
 
+/* The gates of OCC_W hidden units before their activations. */
+typedef struct occ_lstm_gates {
+    occ_vf i, o, f, g;
+} occ_lstm_gates;
+
+/* The cells and states of n units from unit j on; arguments as for lstm. */
+OCC_HOT void occ_lstm_units(float *h, float *c, const occ_lstm_gates *gate, const float *peephole,
+                            const occ_lstm_form *form, const occ_extent *kind, const double *table_act, float limit,
+                            int64_t j, int n)
+{
+    occ_vf i = gate->i, o = gate->o, f = gate->f, g = gate->g, old = occ_vload(c + j, n), now;
+
+    if (peephole) {
+        i = i + occ_vload(peephole + j, n) * old;
+        f = f + occ_vload(peephole + 2 * form->hidden + j, n) * old;
+    }
+    i = occ_recur_activate(i, kind[0], table_act, limit);
+    f = form->coupled ? occ_vsub(occ_vset(1.0f), i) : occ_recur_activate(f, kind[0], table_act, limit);
+    g = occ_recur_activate(g, kind[1], table_act + 2, limit);
+    now = f * old + i * g;
+    if (peephole)
+        o = o + occ_vload(peephole + form->hidden + j, n) * now;
+    o = occ_recur_activate(o, kind[0], table_act, limit);
+    occ_vstore(c + j, now, n);
+    occ_vstore(h + j, o * occ_recur_activate(now, kind[2], table_act + 4, 0.0f), n);
+}
+
 /* lstm - gates in the order i, o, f, c.
  *   y [time][batch][hidden] with strides yt, yb, or NULL
  *   h, c: the state [batch][hidden] with row strides sb, cb; the initial state on entry, the final one on return
@@ -140,7 +167,7 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
 {
     const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
     const int64_t sb = form->sb, cb = form->cb, gt = form->gt, gb = form->gb;
-    const int64_t reverse = form->reverse, coupled = form->coupled;
+    const int64_t reverse = form->reverse;
     for (int64_t b = 0; b < batch; b++) {
         float  *hb = h + b * sb, *cell = c + b * cb;
         int64_t length = lengths ? lengths[b] : time;
@@ -153,24 +180,11 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
 
             occ_recur_gates(gate, gate, hb, r, hidden, 4 * hidden);
             for (int64_t j = 0; j < hidden; j += OCC_W) {
-                int    n = (int)occ_min(OCC_W, hidden - j);
-                occ_vf i = occ_vload(gate + j, n), o = occ_vload(gate + hidden + j, n);
-                occ_vf f = occ_vload(gate + 2 * hidden + j, n), g = occ_vload(gate + 3 * hidden + j, n);
-                occ_vf old = occ_vload(cell + j, n), now;
+                int                  n = (int)occ_min(OCC_W, hidden - j);
+                const occ_lstm_gates g = {occ_vload(gate + j, n), occ_vload(gate + hidden + j, n),
+                                          occ_vload(gate + 2 * hidden + j, n), occ_vload(gate + 3 * hidden + j, n)};
 
-                if (peephole) {
-                    i = i + occ_vload(peephole + j, n) * old;
-                    f = f + occ_vload(peephole + 2 * hidden + j, n) * old;
-                }
-                i = occ_recur_activate(i, kind[0], table_act, limit);
-                f = coupled ? occ_vsub(occ_vset(1.0f), i) : occ_recur_activate(f, kind[0], table_act, limit);
-                g = occ_recur_activate(g, kind[1], table_act + 2, limit);
-                now = f * old + i * g;
-                if (peephole)
-                    o = o + occ_vload(peephole + hidden + j, n) * now;
-                o = occ_recur_activate(o, kind[0], table_act, limit);
-                occ_vstore(cell + j, now, n);
-                occ_vstore(hb + j, o * occ_recur_activate(now, kind[2], table_act + 4, 0.0f), n);
+                occ_lstm_units(hb, cell, &g, peephole, form, kind, table_act, limit, j, n);
             }
             for (int64_t j = 0; y && j < hidden; j++)
                 y[t * yt + b * yb + j] = hb[j];

@@ -60,5 +60,8 @@ int64_t twin_blocks(const Step *step, int threads, bool tensor)
     /* A block for each result, where it has many terms. */
     if (!strcmp(name, "reduce_f32") || !strcmp(name, "moments_f32"))
         return results;
+    /* A block for each member of the batch. */
+    if (!strcmp(name, "lstm_f32") || !strcmp(name, "gru_f32") || !strcmp(name, "rnn_f32"))
+        return step_value(step, "batch", 0);
     return int_ceil_div(results, threads);
 }
