@@ -177,10 +177,18 @@ static Deferred *choose_base(const Lower *lower, const Node *node, int count, bo
     return base;
 }
 
-/* A constant scalar becomes a literal of the expression and is not read from memory. */
-static bool is_number(const Value *value, double *number)
+static bool has_one_element(const Type *type)
 {
-    return value && value->type.dtype == DTYPE_F32 && const_scalar(value, number) && isfinite(*number);
+    return type->kind == TYPE_TENSOR && type->rank >= 0 && type_is_static(type) && type_elements(type) == 1;
+}
+
+/* A constant scalar becomes a literal of the expression and is not read from memory. It may be computed from constants,
+ * as the byte that a DequantizeLinear turns into 0.5. */
+static bool is_number(Lower *lower, Value *value, double *number)
+{
+    if (!value || value->type.dtype != DTYPE_F32 || !has_one_element(&value->type))
+        return false;
+    return lower_constant(lower, value) && const_scalar(value, number) && isfinite(*number);
 }
 
 /* Whether the kernel's epilogue can read every operand of the node's other inputs. */
@@ -193,7 +201,7 @@ static bool base_accepts(Lower *lower, const Node *node, int count, const Deferr
         Operand   x;
         double    number;
 
-        if (!node->in[i] || q == base || is_number(node->in[i], &number))
+        if (!node->in[i] || q == base || is_number(lower, node->in[i], &number))
             continue;
         if (q && !q->accepts && same_extents(&q->type, type)) {
             for (int k = 0; k < q->noperand; k++)
@@ -224,7 +232,7 @@ static int fuse_input(Lower *lower, const Node *node, int index, Deferred *p, De
     *result = -1;
     if (!node->in[index])
         return 0;
-    if (is_number(node->in[index], &number)) {
+    if (is_number(lower, node->in[index], &number)) {
         *result = scalar_literal(lower, p->expr, DTYPE_F32, number);
         return 0;
     }

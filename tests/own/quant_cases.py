@@ -223,6 +223,17 @@ def qdq_table(name, zero, to, *steps, shape=(1, 40, 6, 6)):
     return g.case(name, bytes_, g.quantise(y, 0.0131, to))
 
 
+def qdq_gelu(shape=(1, 40, 6, 6)):
+    """A chain whose numbers are quantised constants: it depends on one byte only, as one with numbers of floats does."""
+    g = Graph(*shape)
+    number_of = lambda value: g.add("DequantizeLinear", np.uint8(255), np.float32(value / 255), np.uint8(0))
+    bytes_ = g.quantise("x")
+    x = g.add("DequantizeLinear", bytes_, np.float32(0.0313), np.uint8(121))
+    y = g.through(g.add("Erf", g.through(g.add("Div", x, number_of(1.4142135)), 0.0171)), 0.0079, np.uint8(127))
+    y = g.through(g.add("Mul", x, g.through(g.add("Add", y, number_of(1.0)), 0.0083, np.uint8(0))), 0.0457)
+    return g.case("qdq_gelu", bytes_, g.quantise(g.add("Mul", y, number_of(0.5)), 0.0233, np.uint8(9)))
+
+
 def qdq_residual():
     g = Graph(1, 8, 6, 6)
     x = g.through("x")
@@ -249,6 +260,18 @@ def qdq_moves():
     y = g.through(g.add("Concat", a, b, axis=1))
     y = g.through(g.add("Transpose", y, perm=[0, 2, 3, 1]))
     return g.case("qdq_moves", g.add("MatMul", y, g.weight(8, 5, axis=1)))
+
+
+def qdq_resize():
+    """Nearest neighbours are picked among bytes; what is computed between elements stays among floats."""
+    g = Graph(1, 4, 6, 5)
+    y = g.through(g.add("Conv", g.through("x"), g.weight(6, 4, 1, 1)), 0.0931)
+    sizes, scales = np.array([1, 6, 12, 10], np.int64), np.array([1, 1, 2, 1.5], np.float32)
+    picked = [g.add("Resize", y, "", "", sizes, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+              g.add("Resize", y, "", scales), g.add("Resize", y, "", scales, mode="linear")]
+    crop = g.add("Resize", y, np.array([0, 0, 0.13, 0.22, 1, 1, 1.2, 0.9], np.float32), "", sizes,
+                 coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=1.7)
+    return g.case("qdq_resize", *[g.through(v, scale) for v, scale in zip((*picked, crop), (0.0931, 0.0931, 0.0517, 0.0931))])
 
 
 def qdq_bytes():
@@ -299,7 +322,7 @@ QDQ = [
     qdq_table("qdq_table", np.uint8(121), np.uint8(90), "Sigmoid", "Mul"),
     qdq_table("qdq_table_int8", np.int8(-3), np.int8(7), "Erf", "Mul", "Tanh"),
     qdq_table("qdq_table_small", np.uint8(121), np.uint8(90), "Sigmoid", "Mul", shape=(1, 4, 6, 6)),
-    qdq_residual(), qdq_strips_of_floats(), qdq_moves(), qdq_bytes(),
+    qdq_gelu(), qdq_residual(), qdq_strips_of_floats(), qdq_moves(), qdq_resize(), qdq_bytes(),
 ]
 
 
