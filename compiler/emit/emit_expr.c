@@ -95,10 +95,6 @@ static void put_scalar_load(Writer *p, const ScalarNode *n)
     bool low = dtype_info(n->stored)->class == 'L';
 
     p->uses_e = true;
-    if (n->a >= 0) {
-        text_printf(&p->body, "((const %s *)e->x[%d])[(uint8_t)t%d]", dtype_info(n->stored)->ctype, n->operand, n->a);
-        return;
-    }
     if (low)
         text_printf(&p->body, "occ_%s_to_f32(", suffix(n->stored));
     text_printf(&p->body, "((const %s *)e->x[%d])[e->at[%d]", dtype_info(n->stored)->ctype, n->operand, n->operand);
@@ -266,8 +262,6 @@ static bool *live_nodes(Emit *emit, const Scalar *expr)
     for (int i = expr->nnode; i-- > 0;) {
         const int operand[3] = {expr->node[i].a, expr->node[i].b, expr->node[i].c};
         int       arity = 0;
-        if (live[i] && expr->node[i].op == SCALAR_LOAD && operand[0] >= 0)
-            live[operand[0]] = true;
         if (!live[i] || expr->node[i].op == SCALAR_ACC || expr->node[i].op == SCALAR_LOAD ||
             expr->node[i].op == SCALAR_LITERAL)
             continue;

@@ -44,6 +44,11 @@ static double work_map(const Step *step)
     return step_product(step, "dim") * (step->kernel->vector ? 0.1 * each : each);
 }
 
+static double work_lookup(const Step *step)
+{
+    return 0.2 * step_product(step, "dim");
+}
+
 /* Whether all operands of a copy or map are contiguous or repeated along one common axis. */
 static bool moves_lines(const Step *step)
 {
@@ -71,6 +76,13 @@ static double operations_copy(const Core *core, const Step *step)
 {
     (void)core;
     return moves_lines(step) ? 0.0 : 6.0 * step_results(step);
+}
+
+/* A vector takes some 40 operations for 4 bytes of each lane. */
+static double operations_lookup(const Core *core, const Step *step)
+{
+    (void)core;
+    return 10.0 * step_results(step);
 }
 
 /* The extents of a copy in a walk: first those of its axes, then the strides of y and of x. */
@@ -151,6 +163,10 @@ const KernelRecord kernel_map_vectors = {.cut = {offer_map, take_map, work_map, 
                                          .units = {offer_elements, take_map},
                                          .operations = operations_map,
                                          .touched = {{"y", "dim:ystride"}}};
+const KernelRecord kernel_lookup = {.cut = {offer_map, take_map, work_lookup, false},
+                                    .units = {offer_elements, take_map},
+                                    .operations = operations_lookup,
+                                    .touched = {{"y", "dim:ystride"}, {"x", "dim:xstride"}}};
 const KernelRecord kernel_copy = {.cut = {offer_map, take_map, work_map, false},
                                   .units = {offer_elements, take_map},
                                   .operations = operations_copy,

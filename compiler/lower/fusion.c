@@ -320,18 +320,18 @@ static Deferred *read_bytes(Lower *lower, const Deferred *p, int at, Operand x)
     return r;
 }
 
-/* Appends the deferred kernel of a value. A dequantisation at the end of its expression is left to the readers: the
- * kernel stores bytes. */
+/* Appends the step of a deferred value. A dequantisation at the end of its expression is left to the readers: the step
+ * stores bytes. */
 static int finish_as_bytes(Lower *lower, Value *value)
 {
     Place      *place = &lower->place[value->id];
     Deferred   *p = place->deferred;
-    int         at = p->bytes ? last_bytes(p->expr) : -1, first = lower->program->nstep, rc;
+    int         at = last_bytes(p->expr), first = lower->program->nstep, rc;
     Type        type = p->type;
     const Node *kept = lower->node;
     Operand     x;
 
-    if (at < 0)
+    if (at < 0 || !deferred_stores(p, p->expr->node[at].dtype))
         return lower_finish(lower, value);
     type.dtype = p->expr->node[at].dtype;
     x = lower_temporary(lower, &type, lower_deferred_layout(lower, p), value->name);
@@ -344,6 +344,31 @@ static int finish_as_bytes(Lower *lower, Value *value)
     lower->node = kept;
     deferred_say_origins(lower, p, first);
     return rc;
+}
+
+/* Whether the node has an input that depends on more than the only operand of q. */
+static bool joins(Lower *lower, const Node *node, int count, const Deferred *q)
+{
+    double number;
+
+    for (int i = 0; i < count; i++) {
+        const Deferred *r = deferred_producer(lower, node->in[i]);
+
+        if (node->in[i] && !is_number(lower, node->in[i], &number) &&
+            !(r && r->noperand == 1 && same_operand(&r->operand[0], &q->operand[0])))
+            return true;
+    }
+    return false;
+}
+
+/* Whether an input is stored as bytes before the node reads it: the result of a kernel into which the node is not
+ * fused, or a table, which the node would turn into an expression of several operands. */
+static bool is_stored_first(Lower *lower, const Node *node, int count, const Deferred *q)
+{
+    if (q->accepts)
+        return q->bytes;
+    return same_extents(&q->type, &node->out[0]->type) && last_bytes(q->expr) >= 0 &&
+           lower_is_table(lower, q, last_bytes(q->expr) + 1) && joins(lower, node, count, q);
 }
 
 Deferred *lower_elementwise_of(Lower *lower, const Node *node, int count, bool vector, int *args)
@@ -359,7 +384,7 @@ Deferred *lower_elementwise_of(Lower *lower, const Node *node, int count, bool v
     for (int i = 0; i < count; i++) {
         Deferred *q = deferred_producer(lower, node->in[i]);
 
-        if (q && q != base && q->accepts && q->bytes && finish_as_bytes(lower, node->in[i]) < 0)
+        if (q && q != base && is_stored_first(lower, node, count, q) && finish_as_bytes(lower, node->in[i]) < 0)
             return NULL;
     }
     if (base && !base_accepts(lower, node, count, base))

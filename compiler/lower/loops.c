@@ -175,14 +175,23 @@ static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx,
     return 0;
 }
 
+static int look_up(Lower *lower, Operand x, Operand table, Operand y)
+{
+    LoopNest nest = nest_of(lower, &y, &x, 1);
+
+    return STEP(lower, NULL, "lookup", ARG(y, y), ARG(x, x), ARG(table, table), ARG(rank, nest.rank),
+                ARGS(dim, nest.rank, nest.dim), ARGS(ystride, nest.rank, nest.y), ARGS(xstride, nest.rank, nest.x[0]));
+}
+
 int lower_map_finish(Lower *lower, Deferred *p, Operand y)
 {
-    Operand  x[SCALAR_MAX_OPERANDS];
+    Operand  x[SCALAR_MAX_OPERANDS], table;
     Extent   strides[SCALAR_MAX_OPERANDS * MAX_RANK];
     LoopNest nest;
     int      count = 0;
 
-    lower_tabulate(lower, p, &y);
+    if (lower_tabulate(lower, p, &y, &table))
+        return look_up(lower, p->operand[0], table, y);
     for (int n = 0; n < p->noperand; n++)
         x[n] = p->operand[n];
     nest = nest_of(lower, &y, x, p->noperand);

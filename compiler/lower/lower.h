@@ -207,8 +207,10 @@ bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Opera
  * text that its operands may point to. Returns its index. */
 int lower_append(Lower *lower, Step step);
 
-/* A long expression of one operand of bytes that makes bytes becomes a table of its 256 results; see tabulate.c. */
-void lower_tabulate(Lower *lower, Deferred *p, const Operand *y);
+/* The 256 results of a long expression of one operand of bytes that makes the bytes of y; see tabulate.c. false: it is
+ * computed element by element. */
+bool lower_tabulate(Lower *lower, const Deferred *p, const Operand *y, Operand *table);
+bool lower_is_table(const Lower *lower, const Deferred *p, int nodes); /* whether its first nodes would be one */
 
 /* Strided copy without conversion: y[...] = x[...]. */
 int lower_copy(Lower *lower, const Node *node, Operand x, Operand y);

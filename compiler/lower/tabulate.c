@@ -1,5 +1,6 @@
 /* tabulate.c - elementwise expressions of bytes as tables. What a quantised activation computes (bytes to floats, a
- * sigmoid, and back to bytes) depends on one byte only: the 256 results are computed here, and the loop reads them. */
+ * sigmoid, and back to bytes) depends on one byte only: the 256 results are computed here, and a loop looks them
+ * up. */
 #include "lower/lower.h"
 #include "program/interpret.h"
 
@@ -14,30 +15,34 @@ static bool is_byte(DType dtype)
     return dtype == DTYPE_U8 || dtype == DTYPE_I8;
 }
 
-/* Whether an expression takes longer than reading a table. */
-static bool is_long(const Lower *lower, const Scalar *s)
+/* Whether the first nodes of an expression take longer than reading a table. */
+static bool is_long(const Lower *lower, const Scalar *s, int nodes)
 {
-    for (int i = 0; i < s->nnode; i++)
+    for (int i = 0; i < nodes; i++)
         if (s->node[i].op >= SCALAR_FIRST_ROW && scalar_info(s->node[i].op)->outlined)
             return true;
-    return s->nnode >= (s->vector && lower_has_vectors(lower) ? VECTOR_NODES : LANE_NODES);
+    return nodes >= (s->vector && lower_has_vectors(lower) ? VECTOR_NODES : LANE_NODES);
 }
 
-static bool has_table(const Scalar *s)
-{
-    for (int i = 0; i < s->nnode; i++)
-        if (s->node[i].op == SCALAR_LOAD && s->node[i].a >= 0)
-            return true;
-    return false;
-}
-
-static bool is_large(const Operand *y)
+static bool is_large(int rank, const Extent *dim)
 {
     double elements = 1.0;
 
-    for (int i = 0; i < y->rank; i++)
-        elements *= (double)y->dim[i].max;
+    for (int i = 0; i < rank; i++)
+        elements *= (double)dim[i].max;
     return elements >= LEAST_ELEMENTS;
+}
+
+/* Whether the first nodes of an expression are a long function of one byte, for a large tensor of these extents. */
+static bool is_table(const Lower *lower, const Deferred *p, int nodes, int rank, const Extent *dim)
+{
+    return lower->program->language == LANGUAGE_C && p->noperand == 1 && is_byte(p->operand[0].dtype) &&
+           is_large(rank, dim) && is_long(lower, p->expr, nodes);
+}
+
+bool lower_is_table(const Lower *lower, const Deferred *p, int nodes)
+{
+    return is_table(lower, p, nodes, p->type.rank, p->type.dim);
 }
 
 /* The results for bytes 0 to 255; NULL: the expression cannot be interpreted. */
@@ -68,29 +73,16 @@ static uint8_t *results_of(Lower *lower, const Scalar *expr)
     return table;
 }
 
-void lower_tabulate(Lower *lower, Deferred *p, const Operand *y)
+bool lower_tabulate(Lower *lower, const Deferred *p, const Operand *y, Operand *table)
 {
     const int64_t count = BYTES;
-    Scalar       *s;
-    Operand       table;
     uint8_t      *data;
-    int           byte, found;
 
-    if (lower->program->language != LANGUAGE_C || p->noperand != 1 || !is_byte(p->operand[0].dtype) ||
-        !is_byte(p->expr->stored) || y->dtype != p->expr->stored || has_table(p->expr) || !is_large(y) ||
-        !is_long(lower, p->expr))
-        return;
+    if (!is_byte(p->expr->stored) || y->dtype != p->expr->stored ||
+        !is_table(lower, p, p->expr->nnode, y->rank, y->dim))
+        return false;
     data = results_of(lower, p->expr);
-    if (!data)
-        return;
-    table = lower_weight(lower, data, p->expr->stored, 1, &count, "table");
-    table.rank = 0; /* it is at the same place for every element */
-    p->operand[p->noperand++] = operand_broadcast(lower, table, y->rank, y->dim);
-    s = arena_one(lower->program->arena, Scalar);
-    byte = scalar_load(lower, s, p->operand[0].dtype, 0);
-    found = scalar_load(lower, s, p->expr->stored, 1);
-    s->node[found].a = byte;
-    s->stored = p->expr->stored;
-    s->noperand = 2;
-    p->expr = s;
+    if (data)
+        *table = lower_weight(lower, data, p->expr->stored, 1, &count, "table");
+    return data != NULL;
 }

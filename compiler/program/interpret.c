@@ -180,9 +180,6 @@ static void run_node(Interpreter *in, int index, const occ_expr *e, const void *
 
     if (n->op == SCALAR_LITERAL) {
         put_literal(n, out);
-    } else if (n->op == SCALAR_LOAD && n->a >= 0) {
-        memcpy(out, (const char *)e->x[n->operand] + *(const uint8_t *)&in->cell[n->a] * ready->bytes,
-               (size_t)ready->bytes);
     } else if (n->op == SCALAR_ACC || n->op == SCALAR_LOAD) {
         operand[0] = n->op == SCALAR_ACC
                          ? acc

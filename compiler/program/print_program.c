@@ -149,11 +149,7 @@ static void put_scalar(Text *text, const Scalar *expr, int at)
         return;
     case SCALAR_LOAD:
         text_printf(text, "x%d", n->operand);
-        if (n->a >= 0) {
-            text_put(text, "[");
-            put_scalar(text, expr, n->a);
-            text_put(text, "]");
-        } else if (n->stride != 1)
+        if (n->stride != 1)
             text_printf(text, "/%d", n->stride);
         return;
     case SCALAR_LITERAL:

@@ -22,7 +22,7 @@ typedef struct ScalarNode {
     ScalarOp op;
     DType    dtype;    /* of the result; low-precision operands are loaded as F32 and converted when stored */
     int      a, b, c;  /* operands: indices below this one's; -1: none */
-    int      operand;  /* SCALAR_LOAD; with a >= 0 the operand is a table: its element number a, a byte without sign */
+    int      operand;  /* SCALAR_LOAD */
     int      stride;   /* SCALAR_LOAD: of the innermost axis: 0 the same for all lanes, 1 consecutive, else that many
                    elements */
     DType    stored;   /* SCALAR_LOAD: element type in memory */

@@ -91,6 +91,27 @@ def words():
     return build(nodes, [value("ids", [4], TensorProto.INT64)], [value("y", [4, 256])], [table])
 
 
+def gated():
+    """Two tensors of bytes: a sigmoid of the one, times a number that is a byte as well, plus the other."""
+    numbers = {"s": numpy.float32(0.03), "t": numpy.float32(0.004), "z": numpy.uint8(120), "none": numpy.uint8(0), "byte": numpy.uint8(250)}
+    constants = [numpy_helper.from_array(numpy.asarray(v), k) for k, v in numbers.items()]
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "s", "z"], ["a"]),
+        helper.make_node("Sigmoid", ["a"], ["b"], name="squash"),
+        helper.make_node("QuantizeLinear", ["b", "t", "none"], ["c"]),
+        helper.make_node("DequantizeLinear", ["c", "t", "none"], ["d"]),
+        helper.make_node("DequantizeLinear", ["byte", "t", "none"], ["one"]),
+        helper.make_node("Mul", ["d", "one"], ["e"], name="scale"),
+        helper.make_node("QuantizeLinear", ["e", "t", "none"], ["f"]),
+        helper.make_node("DequantizeLinear", ["f", "t", "none"], ["g"]),
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["h"]),
+        helper.make_node("Add", ["g", "h"], ["i"], name="join"),
+        helper.make_node("QuantizeLinear", ["i", "s", "z"], ["y"]),
+    ]
+    bytes_ = [value(name, [1, 2048], TensorProto.UINT8) for name in "xwy"]
+    return build(nodes, bytes_[:2], bytes_[2:], constants)
+
+
 def changed(what):
     """A small network as it was, or with one change that costs memory in a way of its own."""
     nodes = [
@@ -232,7 +253,8 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "numbers": numbers(), "convolution": convolution(), "chain": chain(), "attention": attention(512), "words": words(), "twins": twins(),
+        "small": small(), "numbers": numbers(), "convolution": convolution(), "chain": chain(), "attention": attention(512), "words": words(), "gated": gated(),
+        "twins": twins(),
         "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "fragmented": fragmented(), "bounded": bounded(),
         "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "two_states": two_states(), "cycle": cycle(),
         "missing_input": named_node("Relu", ["nowhere"]), "wrong_arity": named_node("Add", ["x"]),

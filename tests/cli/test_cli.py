@@ -289,6 +289,11 @@ class Cli(unittest.TestCase):
         with open(os.path.join(self.folder, "words.json")) as file:
             self.assertLess(json.load(file)["steps"][0]["predicted_ns"], 10000)    # all of it takes 90 microseconds at least
 
+    def test_a_long_expression_of_one_byte_is_a_table_before_others_join(self):
+        self.run_it("gated.onnx", "--report=gated.json", "--quiet")
+        with open(os.path.join(self.folder, "gated.json")) as file:
+            self.assertEqual([step["kernel"] for step in json.load(file)["steps"]], ["lookup", "map_vf_u8"])
+
     def test_fewer_queries_are_taken_together_where_their_scores_are_the_peak(self):
         done = self.run_it("attention.onnx")
         self.assertEqual(int(re.search(r"arena +(\d+)", done.stdout)[1]), 6 * 512 * 4)

@@ -1,8 +1,9 @@
-/* test_move.c - maps and copies over random nests of strides against one element at a time. */
+/* test_move.c - maps, copies and tables over random nests of strides against one element at a time. */
 #include "kernel_test.h"
 
 #include "copy_f32.h"
 #include "copy_u8.h"
+#include "lookup.c"
 #include "map_f32.h"
 #include "map_i64.h"
 #include "map_vf_f32.h"
@@ -149,6 +150,66 @@ static void copies_follow_every_stride(void **state)
     }
 }
 
+/* Rows of 1 to 40 bytes, more than one vector long, apart and in place. */
+static void bytes_are_looked_up_at_every_stride(void **state)
+{
+    uint64_t seed = 14;
+    uint8_t  table[256];
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        table[i] = (uint8_t)test_random(&seed);
+    for (int round = 0; round < 800; round++) {
+        Nest     nest = random_nest(&seed, round % 2);
+        uint8_t *from = malloc((size_t)nest.nx[0]), *to = calloc(1, (size_t)nest.ny), *same = malloc((size_t)nest.ny);
+
+        for (int64_t i = 0; i < nest.nx[0]; i++)
+            from[i] = (uint8_t)test_random(&seed);
+        for (int64_t i = 0; i < nest.ny; i++)
+            same[i] = (uint8_t)i;
+        occ_lookup(to, from, table, nest.rank, nest.dim, nest.y, nest.x[0]);
+        occ_lookup(same, same, table, nest.rank, nest.dim, nest.y, nest.y);
+        for (int64_t n = count_of(&nest); n-- > 0;) {
+            int64_t at = offset(&nest, nest.y, n);
+
+            assert_int_equal(to[at], table[from[offset(&nest, nest.x[0], n)]]);
+            assert_int_equal(same[at], table[(uint8_t)at]);
+        }
+        free(from), free(to), free(same);
+    }
+}
+
+/* The bytes hold the elements that are read, and no more: a checked heap finds a read behind them. */
+static void loads_take_elements_that_are_apart(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= OCC_W; n++)
+        for (int stride = 0; stride < 8; stride++) {
+            size_t   count = (size_t)((n - 1) * stride + 1);
+            float   *f = malloc(count * sizeof *f);
+            uint8_t *u = malloc(count);
+            int8_t  *i = malloc(count);
+            int32_t *w = malloc(count * sizeof *w);
+            float    lane[4][OCC_W];
+
+            for (int k = 0; k < (int)count; k++) {
+                f[k] = 0.5f * (float)k;
+                u[k] = (uint8_t)(250 - k);
+                i[k] = (int8_t)(-k);
+                w[k] = 1000 * k - 7000;
+            }
+            occ_vstore(lane[0], occ_vloads(f, stride, n), OCC_W);
+            occ_vstore(lane[1], occ_vloads_u8(u, stride, n), OCC_W);
+            occ_vstore(lane[2], occ_vloads_i8(i, stride, n), OCC_W);
+            occ_vstore(lane[3], occ_vloads_i32(w, stride, n), OCC_W);
+            for (int k = 0; k < n; k++) {
+                assert_true(lane[0][k] == f[k * stride] && lane[1][k] == (float)u[k * stride]);
+                assert_true(lane[2][k] == (float)i[k * stride] && lane[3][k] == (float)w[k * stride]);
+            }
+            free(f), free(u), free(i), free(w);
+        }
+}
+
 static void transposes_go_in_blocks(void **state)
 {
     static const occ_extent dim[] = {3, 37, 50}, to[] = {1850, 50, 1}, from[] = {1850, 1, 37};
@@ -164,9 +225,10 @@ static void transposes_go_in_blocks(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(maps_follow_every_stride),
-                                       cmocka_unit_test(copies_follow_every_stride),
-                                       cmocka_unit_test(transposes_go_in_blocks)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(maps_follow_every_stride), cmocka_unit_test(copies_follow_every_stride),
+        cmocka_unit_test(bytes_are_looked_up_at_every_stride), cmocka_unit_test(loads_take_elements_that_are_apart),
+        cmocka_unit_test(transposes_go_in_blocks)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
