@@ -122,6 +122,10 @@ OCC_HOT occ_vf occ_vload_i32(const int32_t *p, int n)
 OCC_HOT occ_vf occ_vloads_u8(const uint8_t *p, int64_t stride, int n)
 {
     float lane[OCC_W] = {0};
+    if (n == OCC_W) {
+        const occ_vi v = {OCC_STRIDED(p, stride)};
+        return occ_vfrom_int(v);
+    }
     for (int i = 0; i < n && i < OCC_W; i++)
         lane[i] = (float)p[i * stride];
     return occ_vload(lane, OCC_W);
@@ -130,6 +134,10 @@ OCC_HOT occ_vf occ_vloads_u8(const uint8_t *p, int64_t stride, int n)
 OCC_HOT occ_vf occ_vloads_i8(const int8_t *p, int64_t stride, int n)
 {
     float lane[OCC_W] = {0};
+    if (n == OCC_W) {
+        const occ_vi v = {OCC_STRIDED(p, stride)};
+        return occ_vfrom_int(v);
+    }
     for (int i = 0; i < n && i < OCC_W; i++)
         lane[i] = (float)p[i * stride];
     return occ_vload(lane, OCC_W);
@@ -143,6 +151,10 @@ OCC_HOT occ_vf occ_vloads_bool(const uint8_t *p, int64_t stride, int n)
 OCC_HOT occ_vf occ_vloads_i32(const int32_t *p, int64_t stride, int n)
 {
     float lane[OCC_W] = {0};
+    if (n == OCC_W) {
+        const occ_vi v = {OCC_STRIDED(p, stride)};
+        return occ_vfrom_int(v);
+    }
     for (int i = 0; i < n && i < OCC_W; i++)
         lane[i] = (float)p[i * stride];
     return occ_vload(lane, OCC_W);

@@ -327,6 +327,37 @@ OCC_HOT void occ_vstore(float *p, occ_vf v, int n)
 #endif
 }
 
+/* The elements of a whole vector that are s apart, between the braces of an initialiser. */
+#if OCC_W == 1
+#define OCC_STRIDED(p, s) (p)[0]
+#elif OCC_W == 4
+#define OCC_STRIDED(p, s) (p)[0], (p)[s], (p)[2 * (s)], (p)[3 * (s)]
+#elif OCC_W == 8
+#define OCC_STRIDED(p, s) \
+    (p)[0], (p)[s], (p)[2 * (s)], (p)[3 * (s)], (p)[4 * (s)], (p)[5 * (s)], (p)[6 * (s)], (p)[7 * (s)]
+#elif OCC_W == 16
+#define OCC_STRIDED(p, s) \
+    (p)[0], (p)[s], (p)[2 * (s)], (p)[3 * (s)], (p)[4 * (s)], (p)[5 * (s)], (p)[6 * (s)], (p)[7 * (s)], (p)[8 * (s)], \
+        (p)[9 * (s)], (p)[10 * (s)], (p)[11 * (s)], (p)[12 * (s)], (p)[13 * (s)], (p)[14 * (s)], (p)[15 * (s)]
+#endif
+
+#if OCC_W > 1
+/* Every second element of the 2 * OCC_W - 1 elements from p on. */
+OCC_HOT occ_vf occ_vload_second(const float *p)
+{
+    const occ_vf a = occ_vload(p, OCC_W), b = occ_vload(p + OCC_W - 1, OCC_W);
+#if OCC_W == 16 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 17, 19, 21, 23, 25, 27, 29, 31);
+#elif OCC_W == 8 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 9, 11, 13, 15);
+#elif OCC_W == 4 && defined(__clang__)
+    return __builtin_shufflevector(a, b, 0, 2, 5, 7);
+#else
+    return __builtin_shuffle(a, b, occ_viota() * 2 - (occ_viota() >= OCC_W / 2));
+#endif
+}
+#endif
+
 /* Loads and stores elements that are `stride` apart. */
 OCC_HOT occ_vf occ_vloads(const float *p, int64_t stride, int n)
 {
@@ -335,6 +366,12 @@ OCC_HOT occ_vf occ_vloads(const float *p, int64_t stride, int n)
     return *p;
 #else
     float lane[OCC_W] = {0};
+    if (n == OCC_W && stride == 2)
+        return occ_vload_second(p);
+    if (n == OCC_W) {
+        const occ_vf v = {OCC_STRIDED(p, stride)};
+        return v;
+    }
     for (int i = 0; i < n && i < OCC_W; i++)
         lane[i] = p[i * stride];
     return occ_vload(lane, OCC_W);

@@ -175,6 +175,33 @@ static int fix_inner_strides(Lower *lower, const Operand *y, Operand *x, int nx,
     return 0;
 }
 
+static bool has_constant_strides(const LoopNest *nest, int axis)
+{
+    for (int n = 0; n < nest->nx; n++)
+        if (!extent_is_const(nest->x[n][axis]))
+            return false;
+    return true;
+}
+
+/* Where rows hold few elements, a long axis becomes the innermost one, so that vectors are full. */
+static bool turn_short_rows(const Lower *lower, LoopNest *nest)
+{
+    enum { MOST_IN_A_ROW = 3, LEAST_ROWS = 64 };
+    const int last = nest->rank - 1;
+    int       longest = last;
+
+    if (lower->program->language != LANGUAGE_C || !lower_has_vectors(lower) || !extent_is_const(nest->dim[last]) ||
+        nest->dim[last].max > MOST_IN_A_ROW)
+        return false;
+    for (int i = 0; i < last; i++)
+        if (nest->dim[i].max > nest->dim[longest].max && has_constant_strides(nest, i))
+            longest = i;
+    if (nest->dim[longest].max < LEAST_ROWS)
+        return false;
+    nest_swap(nest, longest, last);
+    return true;
+}
+
 static int look_up(Lower *lower, Operand x, Operand table, Operand y)
 {
     LoopNest nest = nest_of(lower, &y, &x, 1);
@@ -189,6 +216,7 @@ int lower_map_finish(Lower *lower, Deferred *p, Operand y)
     Extent   strides[SCALAR_MAX_OPERANDS * MAX_RANK];
     LoopNest nest;
     int      count = 0;
+    bool     turned;
 
     if (lower_tabulate(lower, p, &y, &table))
         return look_up(lower, p->operand[0], table, y);
@@ -197,6 +225,7 @@ int lower_map_finish(Lower *lower, Deferred *p, Operand y)
     nest = nest_of(lower, &y, x, p->noperand);
     if (fix_inner_strides(lower, &y, x, p->noperand, &nest) < 0)
         return -1;
+    turned = p->expr->vector && turn_short_rows(lower, &nest);
     for (int i = 0; i < p->expr->nnode; i++)
         if (p->expr->node[i].op == SCALAR_LOAD)
             p->expr->node[i].stride = (int)nest.x[p->expr->node[i].operand][nest.rank - 1].max;
@@ -204,7 +233,10 @@ int lower_map_finish(Lower *lower, Deferred *p, Operand y)
         for (int i = 0; i < nest.rank; i++)
             strides[count++] = nest.x[n][i];
     return STEP(lower, NULL,
-                arena_printf(lower->program->arena, p->expr->vector ? "map_vf_%s" : "map_%s",
+                arena_printf(lower->program->arena,
+                             turned            ? "map_columns_vf_%s"
+                             : p->expr->vector ? "map_vf_%s"
+                                               : "map_%s",
                              dtype_info(p->expr->stored)->suffix),
                 ARG(y, y), ARG(rank, nest.rank), ARGS(dim, nest.rank, nest.dim), ARGS(ystride, nest.rank, nest.y),
                 ARG(nx, nest.nx), ARGS(xstride, count, strides), EXPR(p->expr, x, p->noperand));
