@@ -44,6 +44,13 @@ static Value *typed_value(Graph *graph, const Type *like, DType dtype)
 
 /* ----------------------------------------------------------------------------------------------------------- moving */
 
+/* A Resize whose results are elements, none of them a value for places outside. */
+static bool takes_nearest(const Node *node)
+{
+    return !strcmp(node_string(node, "mode", "nearest"), "nearest") &&
+           strcmp(node_string(node, "coordinate_transformation_mode", "half_pixel"), "tf_crop_and_resize") != 0;
+}
+
 /* Whether the node's result consists of elements of its first input, chosen without arithmetic (a maximum is one). */
 static bool moves(const Node *node)
 {
@@ -61,6 +68,8 @@ static bool moves(const Node *node)
         return true;
     case OP_onnx_MaxPool:
         return node->nout == 1 || !node->out[1];
+    case OP_onnx_Resize:
+        return takes_nearest(node);
     default:
         return false;
     }
