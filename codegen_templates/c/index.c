@@ -88,6 +88,21 @@ OCC_INLINE int occ_gather_elements_TPL_N(TPL_T *y, const TPL_T *x, const int64_t
     return 0;
 }
 
+/* The number of the slice that a tuple of `depth` indices names; -1: one of them is outside its axis. */
+OCC_HOT int64_t occ_slice_at(const int64_t *index, int64_t depth, const occ_extent *dim)
+{
+    int64_t slice = 0;
+
+    for (int64_t r = 0; r < depth; r++) {
+        int64_t i = occ_index(index[r], dim[r]);
+
+        if (i < 0)
+            return -1;
+        slice = slice * dim[r] + i;
+    }
+    return slice;
+}
+
 /* gather_nd - each tuple of `depth` indices names one slice of x, which is copied to y.
  *   y [batch][count][inner], index [batch][count][depth], x [batch][dim[0]]..[dim[depth-1]][inner] */
 OCC_INLINE int occ_gather_nd_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *index, int64_t batch, int64_t count,
@@ -97,15 +112,10 @@ OCC_INLINE int occ_gather_nd_TPL_N(TPL_T *y, const TPL_T *x, const int64_t *inde
 
     for (int64_t b = 0; b < batch; b++, x += slices * inner)
         for (int64_t k = 0; k < count; k++, index += depth) {
-            int64_t from = 0;
+            int64_t from = occ_slice_at(index, depth, dim);
 
-            for (int64_t r = 0; r < depth; r++) {
-                int64_t i = occ_index(index[r], dim[r]);
-
-                if (i < 0)
-                    return OCC_EINDEX;
-                from = from * dim[r] + i;
-            }
+            if (from < 0)
+                return OCC_EINDEX;
             for (int64_t i = 0; i < inner; i++)
                 *y++ = x[from * inner + i];
         }
@@ -164,15 +174,10 @@ OCC_INLINE int occ_scatter_nd_TPL_N(TPL_T *y, const int64_t *index, const TPL_T 
                                     const occ_extent *dim, int64_t inner, int64_t how)
 {
     for (int64_t k = 0; k < count; k++, index += depth) {
-        int64_t to = 0;
+        int64_t to = occ_slice_at(index, depth, dim);
 
-        for (int64_t r = 0; r < depth; r++) {
-            int64_t i = occ_index(index[r], dim[r]);
-
-            if (i < 0)
-                return OCC_EINDEX;
-            to = to * dim[r] + i;
-        }
+        if (to < 0)
+            return OCC_EINDEX;
         for (int64_t i = 0; i < inner; i++, update++)
             y[to * inner + i] = occ_scatter_TPL_N(y[to * inner + i], *update, how);
     }

@@ -6,7 +6,7 @@
 #include "occ_base.h"
 
 #if (defined(__clang__) || (defined(__GNUC__) && __GNUC__ >= 12)) && (defined(__SSE2__) || defined(__ARM_NEON)) && \
-    !defined(OCC_FORCE_SCALAR)
+    !defined(OCC_FORCE_SCALAR) && !defined(OCC_ON_DEVICE)
 #define OCC_TURNS_FOURS 1
 #else
 #define OCC_TURNS_FOURS 0

@@ -8,23 +8,29 @@
 #define TPL_N f32
 #endif
 
+/* Elements first to last - 1 of one row, `inner` apart; so_far: the sum or product of those before. reverse: the row is
+ * counted from its end. */
+OCC_HOT void occ_running_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t first, int64_t last, int64_t n, int64_t inner,
+                                   int64_t exclusive, int64_t reverse, int is_product, TPL_T so_far)
+{
+    for (int64_t k = first; k < last; k++) {
+        const int64_t at = (reverse ? n - 1 - k : k) * inner;
+        const TPL_T   next = is_product ? occ_wrap_mul_TPL_N(so_far, x[at]) : occ_wrap_add_TPL_N(so_far, x[at]);
+
+        y[at] = exclusive ? so_far : next;
+        so_far = next;
+    }
+}
+
 /* Running sums or products along an axis. exclusive: only of the elements before; reverse: from the end.
  *   x, y [outer][n][inner] */
 OCC_HOT void occ_running_TPL_N(TPL_T *y, const TPL_T *x, int64_t outer, int64_t n, int64_t inner, int64_t exclusive,
                                int64_t reverse, int is_product)
 {
     for (int64_t o = 0; o < outer; o++)
-        for (int64_t i = 0; i < inner; i++) {
-            TPL_T so_far = (TPL_T)is_product;
-
-            for (int64_t k = 0; k < n; k++) {
-                int64_t at = (o * n + (reverse ? n - 1 - k : k)) * inner + i;
-                TPL_T   next = is_product ? occ_wrap_mul_TPL_N(so_far, x[at]) : occ_wrap_add_TPL_N(so_far, x[at]);
-
-                y[at] = exclusive ? so_far : next;
-                so_far = next;
-            }
-        }
+        for (int64_t i = 0; i < inner; i++)
+            occ_running_row_TPL_N(y + o * n * inner + i, x + o * n * inner + i, 0, n, n, inner, exclusive, reverse,
+                                  is_product, (TPL_T)is_product);
 }
 
 /* cumsum - running sums; x, y [outer][n][inner] */

@@ -46,22 +46,42 @@ bool twin_in_pairs(const Step *step)
     return step->home == HOME_TWIN && step_is_krsc(step);
 }
 
+static bool is_of(const Step *step, const char *name)
+{
+    size_t length = strlen(name);
+
+    return !strncmp(step->kernel->name, name, length) &&
+           (!step->kernel->name[length] || step->kernel->name[length] == '_');
+}
+
+/* Blocks of a kernel that gives one to each row or member, or shares a row out among threads; 0: another kernel. */
+static int64_t row_blocks(const Step *step, int threads)
+{
+    int64_t rows = step_value(step, "outer", 0) * step_value(step, "inner", 0);
+
+    if (is_of(step, "lstm") || is_of(step, "gru") || is_of(step, "rnn"))
+        return step_value(step, "batch", 0);
+    if (is_of(step, "argmax") || is_of(step, "cumsum"))
+        return rows;
+    if (is_of(step, "topk")) /* a warp for each element */
+        return int_ceil_div(rows * step_value(step, "n", 0) * 32, threads);
+    if (is_of(step, "scatter_nd")) /* at most 32 threads share a column */
+        return int_ceil_div(step_value(step, "inner", 0) * int_min(step_value(step, "count", 0), 32), threads);
+    return 0;
+}
+
 int64_t twin_blocks(const Step *step, int threads, bool tensor)
 {
-    const char *name = step->kernel->name;
-    int64_t     results = (int64_t)step_results(step);
+    int64_t results = (int64_t)step_results(step), rows = row_blocks(step, threads);
 
     if (step_is_krsc(step))
         return conv_tiles(step, tensor);
     if (step_is_product(step))
         return product_tiles(step, OCC_SIDE_PRODUCT);
-    if (!strcmp(name, "attention_f32"))
+    if (is_of(step, "attention"))
         return product_tiles(step, OCC_SIDE_QUERIES);
     /* A block for each result, where it has many terms. */
-    if (!strcmp(name, "reduce_f32") || !strcmp(name, "moments_f32"))
+    if (is_of(step, "reduce") || is_of(step, "moments"))
         return results;
-    /* A block for each member of the batch. */
-    if (!strcmp(name, "lstm_f32") || !strcmp(name, "gru_f32") || !strcmp(name, "rnn_f32"))
-        return step_value(step, "batch", 0);
-    return int_ceil_div(results, threads);
+    return rows ? rows : int_ceil_div(results, threads);
 }

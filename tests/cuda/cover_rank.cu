@@ -1,0 +1,81 @@
+/* cover_rank.cu - argmax, topk, running sums and scattered slices as generated code calls them: compiled only. */
+#include "occ_cuda.h"
+
+#define occ_argmax_TPL_N host_argmax
+#define occ_topk_TPL_N host_topk
+#include "rank.c"
+#undef occ_argmax_TPL_N
+#undef occ_topk_TPL_N
+#include "rank.cu"
+#define occ_cumsum_TPL_N host_cumsum
+#define occ_cumprod_TPL_N host_cumprod
+#define occ_trilu_TPL_N host_trilu
+#define occ_eye_TPL_N host_eye
+#define occ_range_TPL_N host_range
+#define occ_fill_TPL_N host_fill
+#include "series.c"
+#undef occ_cumsum_TPL_N
+#undef occ_cumprod_TPL_N
+#undef occ_trilu_TPL_N
+#undef occ_eye_TPL_N
+#undef occ_range_TPL_N
+#undef occ_fill_TPL_N
+#include "series.cu"
+#define occ_gather_TPL_N host_gather
+#define occ_gather_elements_TPL_N host_gather_elements
+#define occ_gather_nd_TPL_N host_gather_nd
+#define occ_scatter_nd_TPL_N host_scatter_nd
+#define occ_pad_TPL_N host_pad
+#define occ_tile_TPL_N host_tile
+#define occ_onehot_TPL_N host_onehot
+#include "index.c"
+#undef occ_gather_TPL_N
+#undef occ_gather_elements_TPL_N
+#undef occ_gather_nd_TPL_N
+#undef occ_scatter_nd_TPL_N
+#undef occ_pad_TPL_N
+#undef occ_tile_TPL_N
+#undef occ_onehot_TPL_N
+#include "index.cu"
+
+extern "C" OCC_KERNEL void step_argmax_row(int64_t *y, const float *x)
+{
+    occ_argmax_TPL_N(y, x, 1, 50257, 1, 1, 0);
+}
+
+extern "C" OCC_KERNEL void step_argmax_classes(int64_t *y, const float *x)
+{
+    occ_argmax_TPL_N(y, x, 1, 21, 512 * 512, 1, 1);
+}
+
+extern "C" OCC_KERNEL void step_topk(float *value, int64_t *place, const float *x, int *status)
+{
+    if (*status)
+        return;
+    occ_fail(status, occ_topk_TPL_N(value, place, x, 1, 8400, 1, 300, 1));
+}
+
+extern "C" OCC_KERNEL void step_topk_short(float *value, int64_t *place, const float *x, int64_t k, int *status)
+{
+    if (*status)
+        return;
+    occ_fail(status, occ_topk_TPL_N(value, place, x, 1024, 8, 1, k, 0));
+}
+
+extern "C" OCC_KERNEL void step_cumsum(float *y, const float *x)
+{
+    occ_cumsum_TPL_N(y, x, 4, 100000, 1, 0, 1);
+}
+
+extern "C" OCC_KERNEL void step_cumprod(float *y, const float *x, int64_t n)
+{
+    occ_cumprod_TPL_N(y, x, 4, n, 64, 1, 0);
+}
+
+extern "C" OCC_KERNEL void step_scatter(float *y, const int64_t *index, const float *update, int *status)
+{
+    static const occ_extent dim[] = {1, 12, 1024};
+    if (*status)
+        return;
+    occ_fail(status, occ_scatter_nd_TPL_N(y, index, update, 12, 3, dim, 64, OCC_SCATTER_SET));
+}
