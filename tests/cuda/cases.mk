@@ -10,13 +10,16 @@ CUDA_OPEN  := attention_open_sizes dft_of_doubles_padded open_channels_conv_grou
 # Elementwise steps that move four floats at once, or just cannot.
 CUDA_FOURS := $(addprefix fours_,even odd_8209 odd_8210 odd_8211 rest_of_rows unaligned_result unaligned_operand repeated open_rows open_count \
               open_window)
+# Transposed convolutions of constant weights: as the convolutions of their phases, by the device's own kernel.
+CUDA_TURNED := transposed_groups transposed_cube transposed_ends_3d transposed_output_padding transposed_line
 CUDA_CASES := $(shell grep -v '^\#' tests/cuda/cases.txt)
 
 check-cuda-cases: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --work=$(BUILD)/cuda_runs \
 	  $(CUDA_CASES:%=$(BUILD)/cases/%) $(CUDA_OWN:%=$(BUILD)/own_cases/test_%) $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%) \
-	  $(CUDA_FOURS:%=$(BUILD)/own_cases/test_%)
+	  $(CUDA_FOURS:%=$(BUILD)/own_cases/test_%) $(CUDA_TURNED:%=$(BUILD)/own_cases/test_%)
 	$(PYTHON) tests/cuda/check_stays.py --occamyc=$< $(CUDA_OPEN:%=$(BUILD)/own_cases/test_%)
+	$(PYTHON) tests/cuda/check_stays.py --occamyc=$< --without=conv_f32 $(CUDA_TURNED:%=$(BUILD)/own_cases/test_%)
 	$(PYTHON) tests/cuda/check_fours.py --occamyc=$< --nvcc=$(NVCC) $(CUDA_FOURS:%=$(BUILD)/own_cases/test_%)
 
 # Tensors of the caller on the device: all there, some or none (lists, text) in the host's memory, found extents, branches.

@@ -40,32 +40,30 @@ static int outputs_first(Lower *lower, const Node *node, int64_t groups, Operand
 
 enum { CHANNEL = 1 };
 
-/* The phase's weights, [group][output][input][tap]; of depthwise ones [tap][group]. */
+/* The phase's weights, [group][output][input][tap] as panels; of depthwise ones [tap][group]; on a device
+ * [group][output][tap][input], as rows. */
 static Operand phase_weights(Lower *lower, const Node *node, const Conv *c, const AxisPhase *axis)
 {
-    const Value *constant = lower_constant(lower, node->in[1]);
-    const float *from = const_aligned(lower->arena, constant);
-    int64_t      kernel = 1, rows = c->groups * c->inputs, dim[2] = {phases_taps(&c->window, axis), c->groups};
-    float       *to;
+    const float  *from = const_aligned(lower->arena, lower_constant(lower, node->in[1]));
+    const int64_t taps = phases_taps(&c->window, axis), rows = c->groups * c->inputs, row = c->inputs * taps;
+    const int64_t panels[4] = {c->outputs * row, row, taps, 1}, apart[4] = {c->outputs * row, row, 1, c->inputs};
+    const int64_t joined[4] = {1, 1, 1, c->groups}, *stride = c->depthwise ? joined : c->rows ? apart : panels;
+    const int64_t dim[2] = {taps, c->groups}, lines[3] = {c->groups * c->outputs, taps, c->inputs};
+    float        *to = arena_array(lower->program->arena, float, rows * c->outputs * taps + 1);
+    int64_t       kernel = 1;
 
     for (int i = 0; i < c->window.naxes; i++)
         kernel *= c->window.kernel[i];
-    to = arena_array(lower->program->arena, float, rows * c->outputs * dim[0] + 1);
-    {
-        const int64_t apart[4] = {c->outputs * c->inputs * dim[0], c->inputs * dim[0], dim[0], 1},
-                      joined[4] = {1, 1, 1, c->groups};
-        const int64_t *stride = c->depthwise ? joined : apart;
-
-        for (int64_t r = 0; r < rows; r++)
-            for (int64_t o = 0; o < c->outputs; o++)
-                for (int64_t t = 0; t < dim[0]; t++)
-                    to[r / c->inputs * stride[0] + o * stride[1] + r % c->inputs * stride[2] + t * stride[3]] =
-                        from[(r * c->outputs + o) * kernel + phases_tap(&c->window, axis, t)];
-        if (!c->depthwise)
-            return panels_constant(lower, to, (PanelShape){c->groups, c->outputs, c->inputs, dim[0]}, stride,
-                                   node->in[1]->name);
-    }
-    return lower_weight(lower, to, DTYPE_F32, 2, dim, node->in[1]->name);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t o = 0; o < c->outputs; o++)
+            for (int64_t t = 0; t < taps; t++)
+                to[r / c->inputs * stride[0] + o * stride[1] + r % c->inputs * stride[2] + t * stride[3]] =
+                    from[(r * c->outputs + o) * kernel + phases_tap(&c->window, axis, t)];
+    if (c->depthwise)
+        return lower_weight(lower, to, DTYPE_F32, 2, dim, node->in[1]->name);
+    return c->rows ? lower_weight(lower, to, DTYPE_F32, 3, lines, node->in[1]->name)
+                   : panels_constant(lower, to, (PanelShape){c->groups, c->outputs, c->inputs, taps}, stride,
+                                     node->in[1]->name);
 }
 
 static int append_phase(Lower *lower, Deferred *p, const AxisPhase *axis, Operand y)
@@ -111,6 +109,7 @@ static int lower_phases(Lower *lower, const Node *node, const Window *window)
     c->inputs = type->dim[0].max / c->groups;
     c->outputs = type->dim[1].max;
     c->depthwise = c->groups > 1 && c->inputs == 1 && c->outputs == 1;
+    c->rows = lower->program->language == LANGUAGE_DEVICE;
     if (conv_place_channels(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
     return lower_output_deferred(lower, node, 0,
