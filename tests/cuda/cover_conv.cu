@@ -3,6 +3,7 @@
 
 #include "cover.h"
 #include "conv_krsc_f32.cu"
+#include "convtranspose_f32.cu"
 
 /* name, batch, inputs, outputs, groups, width in, out, kernel, stride, pad */
 #define CONV(name, batch, in, out, groups, width, made, k, s, p) \
@@ -47,4 +48,13 @@ extern "C" OCC_KERNEL_IN_PAIRS void step_conv_batch(float *y, const float *x, co
     static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, 1, 1}};
     static const occ_fused  fused = {0, {0}, 0};
     occ_conv_krsc_f32(x, &x_at, w, 0, y, &y_at, &window, 1, 0, &fused);
+}
+
+/* Classes of a segmentation, eight times as wide and high: too many phases for a convolution of each. */
+extern "C" OCC_KERNEL void step_convtranspose(float *y, const float *x, const float *w, const float *bias)
+{
+    static const occ_image  x_at = {{1, 21, 1, 70, 70}, {102900, 1, 0, 1470, 21}};
+    static const occ_image  y_at = {{1, 21, 1, 568, 568}, {6775104, 322624, 0, 568, 1}};
+    static const occ_window window = {{1, 16, 16}, {1, 8, 8}, {1, 1, 1}, {0, 0, 0}};
+    occ_convtranspose_f32(x, &x_at, w, bias, y, &y_at, &window, 1);
 }
