@@ -9,6 +9,7 @@
 #define OCC_SIDE_HALF 64
 #define OCC_SIDE_MIDDLE 32
 #define OCC_SIDE_SMALL 16
+#define OCC_SIDE_LINE 8     /* columns of tiles of one row */
 #define OCC_SIDE_PRODUCT 64 /* of stacks of products, whatever their extents */
 #define OCC_SIDE_QUERIES 16 /* rows of the tiles of attention, which are OCC_SIDE_PRODUCT wide */
 
@@ -19,20 +20,21 @@
 #define OCC_MIDDLE_LEAST 96
 
 /* The tiles that there are, by number. Large ones, of 64 rows and more, compute each result as one sum in rising order;
- * small ones share out the terms of a sum (occ_slices.h). */
-enum { OCC_SIDES_BIG, OCC_SIDES_NARROW, OCC_SIDES_HALF, OCC_SIDES_MIDDLE, OCC_SIDES_SMALL, OCC_SIDES };
+ * small ones share out the terms of a sum (occ_slices.h), as do those of one row (occ_conv_line.h). */
+enum { OCC_SIDES_BIG, OCC_SIDES_NARROW, OCC_SIDES_HALF, OCC_SIDES_MIDDLE, OCC_SIDES_SMALL, OCC_SIDES_LINE, OCC_SIDES };
 
 OCC_HOT int occ_tile_columns(int sides)
 {
     return sides == OCC_SIDES_BIG      ? OCC_SIDE_BIG
            : sides < OCC_SIDES_MIDDLE  ? OCC_SIDE_HALF
            : sides == OCC_SIDES_MIDDLE ? OCC_SIDE_MIDDLE
-                                       : OCC_SIDE_SMALL;
+           : sides == OCC_SIDES_SMALL  ? OCC_SIDE_SMALL
+                                       : OCC_SIDE_LINE;
 }
 
 OCC_HOT int occ_tile_rows(int sides)
 {
-    return sides == OCC_SIDES_NARROW ? OCC_SIDE_BIG : occ_tile_columns(sides);
+    return sides == OCC_SIDES_NARROW ? OCC_SIDE_BIG : sides == OCC_SIDES_LINE ? 1 : occ_tile_columns(sides);
 }
 
 /* Tiles of one matrix of rows x columns. */
@@ -52,6 +54,8 @@ OCC_HOT int occ_side_narrow(int64_t columns)
 /* The number of the sides for `stack` such matrices. tensor: tensor cores multiply */
 OCC_HOT int occ_sides_of(int64_t stack, int64_t rows, int64_t columns, int tensor)
 {
+    if (stack * rows == 1)
+        return OCC_SIDES_LINE;
     if (columns > OCC_SIDE_MIDDLE && rows > OCC_SIDE_MIDDLE) {
         if (!occ_side_narrow(columns) && stack * occ_side_tiles(rows, columns, OCC_SIDES_BIG) >= OCC_BIG_LEAST(tensor))
             return OCC_SIDES_BIG;

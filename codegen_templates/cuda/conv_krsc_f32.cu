@@ -1,8 +1,9 @@
 /* conv_krsc_f32.cu - convolution as a matrix product that nobody stores: rows are pixels, columns are outputs, terms
  * are taps times inputs, in the order of the weights. Blocks compute tiles whose side follows from the extents
  * (occ_sides.h): large ones, each result one sum in rising order, as the C kernel adds (occ_conv_big.h); or smaller
- * ones, each result the sum of eight slices of the terms (occ_conv_slices.h). The grid decides no bit. Knows nothing of
- * ONNX's padding modes. */
+ * ones, each result the sum of eight slices of the terms (occ_conv_slices.h); or one row (occ_conv_line.h). The grid
+ * decides no bit. Knows nothing of ONNX's padding modes. */
+#include "occ_conv_line.h"
 #include "occ_conv_slices.h"
 
 #define OCC_CONV_MEMORY OCC_SLICE_MEMORY(OCC_SIDE_MIDDLE) /* floats; the most of all sides */
@@ -21,8 +22,10 @@ OCC_HOT void occ_conv_by_side(const occ_krsc *c, occ_conv_work *big, occ_conv_wo
         occ_krsc_tiles(memory, rows, OCC_SIDES_HALF, c, big);
     else if (sides == OCC_SIDES_MIDDLE)
         occ_krsc_tiles(memory, rows, OCC_SIDES_MIDDLE, c, small);
-    else
+    else if (sides == OCC_SIDES_SMALL)
         occ_krsc_tiles(memory, rows, OCC_SIDES_SMALL, c, small);
+    else
+        occ_krsc_tiles(memory, rows, OCC_SIDES_LINE, c, occ_conv_line_tile);
 }
 
 /* conv_krsc - y = expression(bias + sum over taps and channels of x * w), grouped, padded with zeros.

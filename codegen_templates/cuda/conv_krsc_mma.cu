@@ -5,24 +5,16 @@
 #include "occ_mma_tile.h"
 #include "occ_slices_mma.h"
 
-/* Four terms from k on of a pixel of a tile, or of a column of weights. */
-OCC_HOT occ_four occ_conv_mma_fetch(const void *factors, int column, int line, int64_t k)
+/* Brings and adds all terms of a tile. Terms that come one by one need the registers of a stage on its way; where extents
+ * allow fours but tensors begin elsewhere, a short loop must do. */
+OCC_HOT void occ_conv_mma_run(float *memory, occ_mma_part *p, int sides, const occ_conv_big *f, int kind, int part)
 {
-    const occ_conv_big *f = (const occ_conv_big *)factors;
-    occ_four            x = {{0.0f, 0.0f, 0.0f, 0.0f}};
-    if (f->fours) {
-        const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k);
-        if (column ? k < f->terms && line < f->columns : occ_conv_has(f, line, &t, k))
-            x = occ_load_four(column ? f->w + line * f->terms + k : f->x + occ_krsc_place(f->row + line, &t));
-        return x;
-    }
-    OCC_UNROLLED
-    for (int i = 0; i < 4; i++) {
-        const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + i);
-        if (column ? k + i < f->terms && line < f->columns : occ_conv_has(f, line, &t, k + i))
-            x.value[i] = *(column ? f->w + line * f->terms + k + i : f->x + occ_krsc_place(f->row + line, &t));
-    }
-    return x;
+    if (f->fours)
+        occ_mma_run(memory, p, sides, kind, part, f->terms, occ_conv_four, f);
+    else if (occ_threads() == OCC_BIG_PARTS && !occ_conv_strides_by_fours(f->x_at, f->inputs))
+        occ_mma_run_near(memory, p, sides, kind, part, f->terms, occ_conv_each, f);
+    else
+        occ_mma_run_any(memory, p, sides, kind, part, f->terms, occ_conv_each, f);
 }
 
 /* The values of four results whose sums began with 0. */
@@ -40,7 +32,7 @@ OCC_HOT void occ_conv_mma_tile(float *memory, int sides, const occ_conv_big *f, 
 {
     for (int part = occ_thread(); part - occ_thread() < OCC_BIG_PARTS; part += occ_threads()) {
         occ_mma_part p = occ_mma_begin(sides, part);
-        occ_mma_run(memory, &p, sides, c->tensor, part, f->terms, occ_conv_mma_fetch, f);
+        occ_conv_mma_run(memory, &p, sides, f, c->tensor, part);
         const occ_krsc_target to = occ_krsc_target_of(occ_again(tile), sides, c);
         occ_big_finish(memory, &p, part - occ_thread(), sides, occ_mma_show, occ_mma_owner, occ_conv_mma_value,
                        occ_krsc_put, &to);

@@ -34,20 +34,52 @@ typedef struct occ_conv_big {
     int                 fours;
 } occ_conv_big;
 
-/* Whether four neighbouring terms, the first a multiple of four, are neighbours in memory at a multiple of 16 bytes. */
-OCC_HOT int occ_conv_by_fours(const float *x, const occ_image *x_at, const float *w, int64_t inputs)
+/* Whether four neighbouring terms, the first a multiple of four, are neighbours in memory at a multiple of 16 bytes, if
+ * the tensors begin at one. */
+OCC_HOT int occ_conv_strides_by_fours(const occ_image *x_at, int64_t inputs)
 {
-    int all = x_at->stride[1] == 1 && inputs % 4 == 0 && (uintptr_t)x % 16 == 0 && (uintptr_t)w % 16 == 0;
+    int all = x_at->stride[1] == 1 && inputs % 4 == 0;
     OCC_UNROLLED
     for (int i = 0; i < 5; i++)
         all &= i == 1 || x_at->dim[i] == 1 || x_at->stride[i] % 4 == 0;
     return all;
 }
 
+OCC_HOT int occ_conv_by_fours(const float *x, const occ_image *x_at, const float *w, int64_t inputs)
+{
+    return occ_conv_strides_by_fours(x_at, inputs) && (uintptr_t)x % 16 == 0 && (uintptr_t)w % 16 == 0;
+}
+
 /* Whether row r of a tile has a term t, the k-th. */
 OCC_HOT int occ_conv_has(const occ_conv_big *f, int r, const occ_krsc_term *t, int64_t k)
 {
     return k < f->terms && occ_krsc_is_inside(f->x_at, f->borders, f->row + r, t);
+}
+
+/* Four terms from k on of a pixel of a tile, or of a column of weights, that can be read at once; those that do not
+ * exist are 0. */
+OCC_HOT occ_four occ_conv_four(const void *factors, int column, int line, int64_t k)
+{
+    const occ_conv_big *f = (const occ_conv_big *)factors;
+    const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k);
+    occ_four            x = {{0.0f, 0.0f, 0.0f, 0.0f}};
+    if (column ? k < f->terms && line < f->columns : occ_conv_has(f, line, &t, k))
+        x = occ_load_four(column ? f->w + line * f->terms + k : f->x + occ_krsc_place(f->row + line, &t));
+    return x;
+}
+
+/* The same one by one. */
+OCC_HOT occ_four occ_conv_each(const void *factors, int column, int line, int64_t k)
+{
+    const occ_conv_big *f = (const occ_conv_big *)factors;
+    occ_four            x = {{0.0f, 0.0f, 0.0f, 0.0f}};
+    OCC_UNROLLED
+    for (int i = 0; i < 4; i++) {
+        const occ_krsc_term t = occ_krsc_term_of(f->x_at, f->window, f->inputs, k + i);
+        if (column ? k + i < f->terms && line < f->columns : occ_conv_has(f, line, &t, k + i))
+            x.value[i] = *(column ? f->w + line * f->terms + k + i : f->x + occ_krsc_place(f->row + line, &t));
+    }
+    return x;
 }
 
 /* Begins to copy four terms from k on of rows and columns `first`, first + step, ... of a tile. */

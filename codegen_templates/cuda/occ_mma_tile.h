@@ -15,6 +15,11 @@
 #define OCC_MMA_APART (OCC_BIG_PARTS / (OCC_BIG_K / 4))
 #define OCC_MMA_LINES (2 * OCC_SIDE_BIG / OCC_MMA_APART) /* of a thread, at most */
 
+/* Whether two stages are on their way: tiles of 128 x 128 leave no registers for that. */
+#ifndef OCC_MMA_FAR
+#define OCC_MMA_FAR(sides) ((sides) != OCC_SIDES_BIG)
+#endif
+
 /* Words of a line in a stage, and from one line to the next. */
 OCC_HOT int occ_mma_line(int kind)
 {
@@ -111,7 +116,7 @@ OCC_HOT occ_four occ_mma_read(int sides, occ_mma_fetch *fetch, const void *facto
                                                     : fetch(factors, 1, line - occ_tile_rows(sides), k);
 }
 
-/* Brings a stage without a stop between reading and putting, in blocks of any size. */
+/* Brings a stage, in blocks of any size. */
 OCC_HOT void occ_mma_bring(float *stage, int sides, int kind, occ_mma_fetch *fetch, const void *factors, int64_t k)
 {
     const int at = occ_thread() % (OCC_BIG_K / 4) * 4, rows = occ_tile_rows(sides);
@@ -122,44 +127,100 @@ OCC_HOT void occ_mma_bring(float *stage, int sides, int kind, occ_mma_fetch *fet
                     r < rows ? fetch(factors, 0, r, k + at) : fetch(factors, 1, r - rows, k + at), kind);
 }
 
-/* Brings a stage and adds the one before it. */
-OCC_HOT void occ_mma_stage(occ_mma_part *p, const float *here, float *there, int sides, int kind, int part,
-                           occ_mma_fetch *fetch, const void *factors, int64_t k)
-{
-    const int at = occ_thread() % (OCC_BIG_K / 4) * 4,
-              lines = (occ_tile_rows(sides) + occ_tile_columns(sides)) / OCC_MMA_APART;
+/* Four terms of each line that a thread brings. */
+typedef struct occ_mma_lines {
     occ_four x[OCC_MMA_LINES];
+} occ_mma_lines;
+
+/* Reads this thread's terms of the stage from k on. */
+OCC_HOT void occ_mma_read_all(occ_mma_lines *to, int sides, occ_mma_fetch *fetch, const void *factors, int64_t k)
+{
+    const int at = occ_thread() % (OCC_BIG_K / 4) * 4;
     OCC_UNROLLED
-    for (int i = 0; i < lines; i++)
-        x[i] = occ_mma_read(sides, fetch, factors, i, k + at);
+    for (int i = 0; i < (occ_tile_rows(sides) + occ_tile_columns(sides)) / OCC_MMA_APART; i++)
+        to->x[i] = occ_mma_read(sides, fetch, factors, i, k + at);
+}
+
+/* Rounds them and puts them to a stage. */
+OCC_HOT void occ_mma_put_all(float *stage, const occ_mma_lines *from, int sides, int kind)
+{
+    const int at = occ_thread() % (OCC_BIG_K / 4) * 4;
+    OCC_UNROLLED
+    for (int i = 0; i < (occ_tile_rows(sides) + occ_tile_columns(sides)) / OCC_MMA_APART; i++)
+        occ_mma_put(stage + (occ_thread() / (OCC_BIG_K / 4) + i * OCC_MMA_APART) * occ_mma_pitch(kind), at, from->x[i],
+                    kind);
+}
+
+/* Brings and adds all terms, in blocks of OCC_BIG_PARTS threads: a stage is read while the one before it is
+ * multiplied. */
+OCC_HOT void occ_mma_run_near(float *memory, occ_mma_part *p, int sides, int kind, int part, int64_t terms,
+                              occ_mma_fetch *fetch, const void *factors)
+{
+    const int     size = (occ_tile_rows(sides) + occ_tile_columns(sides)) * occ_mma_pitch(kind);
+    float        *here = memory, *there = memory + size;
+    occ_mma_lines next;
+    occ_mma_read_all(&next, sides, fetch, factors, 0);
+    occ_mma_put_all(here, &next, sides, kind);
+    occ_barrier();
+    for (int64_t k = OCC_BIG_K; k < terms; k += OCC_BIG_K) {
+        occ_mma_read_all(&next, sides, fetch, factors, k);
+        occ_mma_add(p, here, sides, kind, part);
+        occ_mma_put_all(there, &next, sides, kind);
+        occ_barrier(); /* the next stage is there, and this one has been used */
+        float *used = here;
+        here = there;
+        there = used;
+    }
     occ_mma_add(p, here, sides, kind, part);
-    OCC_UNROLLED
-    for (int i = 0; i < lines; i++)
-        occ_mma_put(there + (occ_thread() / (OCC_BIG_K / 4) + i * OCC_MMA_APART) * occ_mma_pitch(kind), at, x[i], kind);
+    occ_barrier();
+}
+
+/* The same, while the two before it are multiplied: a read takes longer than one of small tiles. */
+OCC_HOT void occ_mma_run_far(float *memory, occ_mma_part *p, int sides, int kind, int part, int64_t terms,
+                             occ_mma_fetch *fetch, const void *factors)
+{
+    const int     size = (occ_tile_rows(sides) + occ_tile_columns(sides)) * occ_mma_pitch(kind);
+    occ_mma_lines even, odd; /* terms of stages 0, 2, ... and 1, 3, ... on their way */
+    occ_mma_read_all(&even, sides, fetch, factors, 0);
+    occ_mma_read_all(&odd, sides, fetch, factors, OCC_BIG_K);
+    occ_mma_put_all(memory, &even, sides, kind);
+    occ_barrier();
+    for (int64_t k = 0; k < terms; k += 2 * OCC_BIG_K) {
+        occ_mma_read_all(&even, sides, fetch, factors, k + 2 * OCC_BIG_K);
+        occ_mma_add(p, memory, sides, kind, part);
+        occ_mma_put_all(memory + size, &odd, sides, kind);
+        occ_barrier();
+        if (k + OCC_BIG_K < terms) {
+            occ_mma_read_all(&odd, sides, fetch, factors, k + 3 * OCC_BIG_K);
+            occ_mma_add(p, memory + size, sides, kind, part);
+        }
+        occ_mma_put_all(memory, &even, sides, kind);
+        occ_barrier();
+    }
+}
+
+/* The same in blocks of any size. */
+OCC_HOT void occ_mma_run_any(float *memory, occ_mma_part *p, int sides, int kind, int part, int64_t terms,
+                             occ_mma_fetch *fetch, const void *factors)
+{
+    for (int64_t k = 0; k < terms; k += OCC_BIG_K) {
+        occ_mma_bring(memory, sides, kind, fetch, factors, k);
+        occ_barrier();
+        occ_mma_add(p, memory, sides, kind, part);
+        occ_barrier();
+    }
 }
 
 /* Brings and adds all terms. memory: OCC_BIG_MEMORY floats, shared, free behind this */
 OCC_HOT void occ_mma_run(float *memory, occ_mma_part *p, int sides, int kind, int part, int64_t terms,
                          occ_mma_fetch *fetch, const void *factors)
 {
-    const int size = (occ_tile_rows(sides) + occ_tile_columns(sides)) * occ_mma_pitch(kind);
-    float    *here = memory, *there = memory + size;
-    occ_mma_bring(here, sides, kind, fetch, factors, 0);
-    occ_barrier();
-    for (int64_t k = OCC_BIG_K; k < terms; k += OCC_BIG_K) {
-        if (occ_threads() == OCC_BIG_PARTS)
-            occ_mma_stage(p, here, there, sides, kind, part, fetch, factors, k);
-        else {
-            occ_mma_add(p, here, sides, kind, part);
-            occ_mma_bring(there, sides, kind, fetch, factors, k);
-        }
-        occ_barrier(); /* the next stage is there, and this one has been used */
-        float *next = here;
-        here = there;
-        there = next;
-    }
-    occ_mma_add(p, here, sides, kind, part);
-    occ_barrier();
+    if (occ_threads() != OCC_BIG_PARTS)
+        occ_mma_run_any(memory, p, sides, kind, part, terms, fetch, factors);
+    else if (OCC_MMA_FAR(sides))
+        occ_mma_run_far(memory, p, sides, kind, part, terms, fetch, factors);
+    else
+        occ_mma_run_near(memory, p, sides, kind, part, terms, fetch, factors);
 }
 
 /* Shows the sums of half the rows, or of all, where half the warps, or all, have them. */

@@ -21,7 +21,10 @@ static void convolve(const float *x, const occ_image *x_at, const float *w, cons
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
     const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, 0};
-    occ_krsc_tiles(memory, rows, sides, &c, sides < OCC_SIDES_MIDDLE ? occ_conv_big_tile : occ_conv_slice_tile);
+    occ_krsc_tiles(memory, rows, sides, &c,
+                   sides < OCC_SIDES_MIDDLE  ? occ_conv_big_tile
+                   : sides == OCC_SIDES_LINE ? occ_conv_line_tile
+                                             : occ_conv_slice_tile);
 }
 
 static void check(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
@@ -112,6 +115,21 @@ static void small_tiles(void **)
     sides = OCC_SIDES;
 }
 
+/* One pixel: windows as large as the image, terms and channels that are no fours, a last tile of a few columns. */
+static void one_row(void **)
+{
+    Random random = {16};
+    for (int64_t inputs : {1, 4, 31, 128, 500, 1028})
+        for (int64_t outputs : {1, 8, 13}) {
+            const int64_t in[3] = {1, 1, 1};
+            check(&random, 1, inputs, outputs, in, 1);
+        }
+    for (int i = 0; i < rounds(40); i++) {
+        const int64_t in[3] = {random.pick(1, 2), random.pick(1, 3), random.pick(1, 3)};
+        check(&random, 1, random.pick(1, 12), random.pick(1, 10), in, 1);
+    }
+}
+
 /* Sides follow from the extents: large ones where there are enough tiles, and never more than there are results. */
 static void sides_follow(void **)
 {
@@ -124,7 +142,8 @@ static void sides_follow(void **)
     assert_int_equal(occ_sides_of(1, 100352, 192, 1), OCC_SIDES_NARROW);
     assert_int_equal(occ_sides_of(1, 100352, 32, 0), OCC_SIDES_MIDDLE);
     assert_int_equal(occ_sides_of(1, 49, 512, 1), OCC_SIDES_SMALL);
-    assert_int_equal(occ_sides_of(1, 1, 4096, 0), OCC_SIDES_SMALL);
+    assert_int_equal(occ_sides_of(1, 1, 4096, 0), OCC_SIDES_LINE);
+    assert_int_equal(occ_sides_of(2, 1, 4096, 1), OCC_SIDES_SMALL);
     assert_int_equal(occ_sides_of(1, 147456, 3, 0), OCC_SIDES_SMALL);
     assert_int_equal(occ_sides_of(100, 40, 20, 0), OCC_SIDES_MIDDLE);
 }
@@ -132,7 +151,7 @@ static void sides_follow(void **)
 int main()
 {
     const CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(more_outputs_than_a_tile_has),
-                                cmocka_unit_test(large_tiles), cmocka_unit_test(small_tiles),
+                                cmocka_unit_test(large_tiles), cmocka_unit_test(small_tiles), cmocka_unit_test(one_row),
                                 cmocka_unit_test(sides_follow)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }

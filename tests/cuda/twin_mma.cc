@@ -147,7 +147,10 @@ static void convolve_tiles(const float *x, const occ_image *x_at, const float *w
     OCC_SHARED_ARRAY(float, memory, OCC_CONV_MEMORY);
     OCC_SHARED_ARRAY(occ_krsc_row, rows, OCC_SIDE_BIG);
     const occ_krsc c = {x, x_at, w, bias, y, y_at, window, groups, e, fused, kind};
-    occ_krsc_tiles(memory, rows, sides, &c, sides < OCC_SIDES_MIDDLE ? occ_conv_mma_tile : occ_conv_mma_slice_tile);
+    occ_krsc_tiles(memory, rows, sides, &c,
+                   sides < OCC_SIDES_MIDDLE  ? occ_conv_mma_tile
+                   : sides == OCC_SIDES_LINE ? occ_conv_line_tile
+                                             : occ_conv_mma_slice_tile);
 }
 
 static void convolve(Random *random, int64_t groups, int64_t inputs, int64_t outputs, const int64_t *in, int64_t batch)
