@@ -15,9 +15,18 @@ static int64_t find_room(const Questions *questions, const Question *q, const Ru
         chosen->gap = int_min(chosen->gap, questions->peak - q->use[i].live - q->use[i].shared);
         chosen->hole = int_min(chosen->hole, q->use[i].hole);
         chosen->shared = int_max(chosen->shared, q->use[i].shared);
+        chosen->own += q->use[i].own / q->nuse;
     }
     most += chosen->gap;
     return rule->workspace < 0 ? most : int_min(most, rule->workspace);
+}
+
+/* Is an engine better than the one that was chosen before? Those that were not measured come in the library's order. */
+static bool is_better(const Engine *e, const Chosen *chosen)
+{
+    if (chosen->engine)
+        return e->took < chosen->engine->took;
+    return !chosen->own || !e->took || e->took < chosen->own;
 }
 
 Chosen engine_choose(const Questions *questions, const Question *q, const Offer *offer, const Rule *rule)
@@ -25,14 +34,14 @@ Chosen engine_choose(const Questions *questions, const Question *q, const Offer 
     Chosen  chosen;
     int64_t most = find_room(questions, q, rule, &chosen);
 
-    for (int i = 0; i < offer->nengine && !chosen.engine; i++) {
+    for (int i = 0; i < offer->nengine; i++) {
         const Engine *e = &offer->engine[i];
 
         if (e->refused != OCC_CUDNN_ALLOWED)
             continue;
         if (!chosen.first)
             chosen.first = e;
-        if (e->listed.workspace <= most)
+        if (e->listed.workspace <= most && is_better(e, &chosen))
             chosen.engine = e;
     }
     if (chosen.engine && chosen.engine->listed.workspace > chosen.gap)

@@ -1,5 +1,6 @@
 /* choose.h - which engine a question gets: the library's favourite among those that are allowed and whose workspace
- * finds room; or how much workspace, where the library is asked later. Knows nothing of libraries. */
+ * finds room, or where engines were measured the fastest of these; or how much workspace, where the library is asked
+ * later. Knows nothing of libraries. */
 #ifndef OCC_ENGINES_CHOOSE_H
 #define OCC_ENGINES_CHOOSE_H
 
@@ -18,6 +19,7 @@ typedef struct Chosen {
     int64_t       hole;   /* bytes: the least of their largest gaps in the plan as it is */
     int64_t       shared; /* bytes: the most of a result that must move, for it lies on the addend */
     int64_t       growth; /* bytes by which the peak grows */
+    double        own;    /* nanoseconds of the steps' own kernel, the mean; 0: not known */
 } Chosen;
 
 Chosen engine_choose(const Questions *questions, const Question *q, const Offer *offer, const Rule *rule);

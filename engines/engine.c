@@ -1,4 +1,4 @@
-/* engine.c - asks cuDNN's heuristics. No handle and no device: the description of a device takes their place. */
+/* engine.c - asks cuDNN's heuristics. The description of a device may take the place of handle and device. */
 #include "engine.h"
 
 #include "support/command.h"
@@ -56,8 +56,11 @@ static int complain(occ_cudnn_made *d, const char *about, Diag *diag)
 
 static occ_cudnn describe(occ_cudnn_made *d, const Device *device)
 {
-    occ_cudnn made = occ_cudnn_new(d, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+    occ_cudnn made;
 
+    if (device->library)
+        return occ_cudnn_device(d, device->library);
+    made = occ_cudnn_new(d, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
     occ_cudnn_set(d, made, CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION, CUDNN_TYPE_CHAR, (int64_t)device->bytes,
                   device->json);
     return occ_cudnn_finish(d, made, "the device's description");

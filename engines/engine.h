@@ -11,6 +11,7 @@ typedef struct Engine {
     occ_cudnn_engine  listed; /* as a program has it */
     occ_cudnn_notes   notes;
     occ_cudnn_refusal refused;
+    double            took; /* nanoseconds on the device; 0: not measured */
 } Engine;
 
 /* The engines for a question, the library's favourite first; the slow ones that always work come last. */
@@ -19,11 +20,12 @@ typedef struct Offer {
     int     nengine, cengine;
 } Offer;
 
-/* A device as cuDNN's JSON describes it. */
+/* A device: that of a handle of the library, or one as cuDNN's JSON describes it. */
 typedef struct Device {
     const char *path, *json;
     size_t      bytes;
-    char        name[64]; /* from the description; "": none */
+    void       *library;  /* a cudnnHandle_t; NULL: the device is described */
+    char        name[64]; /* "": none */
 } Device;
 
 /* Reads the description and has the library take it. Returns 0, or -1 with a message. */

@@ -1,7 +1,6 @@
 /* question.c - reads the lines of --dump=libraries. */
 #include "question.h"
 
-#include "device/product.h"
 #include "support/line.h"
 
 #include <stddef.h>
@@ -130,7 +129,7 @@ static int take_sums(Line *line, Question *q)
 {
     if (!take_factors(line, &q->factors))
         return line_wrong(line, "factors=f32, tf32 or fp16");
-    q->conv.tensor_cores = q->factors == FACTORS_TF32;
+    q->conv.tensor_cores = q->factors != FACTORS_F32; /* TF32 holds what half precision does */
     if (TAKE(line, bias, &q->conv) < 0)
         return -1;
     return take_epilogue(line, q) ? 0 : line_wrong(line, "an epilogue");
@@ -141,12 +140,11 @@ static int take_product(Line *line, Question *q)
     int64_t         value[4][MOST_AXES];
     ProductStack    stack;
     ProductEpilogue epilogue;
-    Product         product;
 
     if (take_stack(line, &stack, value) < 0 || take_sums(line, q) < 0)
         return -1;
     epilogue = (ProductEpilogue){q->conv.addend, q->conv.function, q->conv.slope};
-    q->lacks = q->own ? "an expression of another form" : product_describe(&stack, &epilogue, &product);
+    q->lacks = q->own ? "an expression of another form" : product_describe(&stack, &epilogue, &q->stack);
     return 0;
 }
 
@@ -155,14 +153,13 @@ static int take_conv(Line *line, Question *q)
     const occ_cudnn_conv *c = &q->conv;
     ProductConv           conv;
     ProductEpilogue       epilogue;
-    Product               product;
 
     if (TAKE(line, shape, &q->conv) < 0 || take_sums(line, q) < 0)
         return -1;
     conv = (ProductConv){c->batch,  c->groups, c->inputs, c->outputs, c->in, c->out,
                          c->kernel, c->stride, c->pad,    c->x,       c->y};
     epilogue = (ProductEpilogue){c->addend, c->function, c->slope};
-    q->lacks = q->own ? "an expression of another form" : product_describe_conv(&conv, &epilogue, &product);
+    q->lacks = q->own ? "an expression of another form" : product_describe_conv(&conv, &epilogue, &q->stack);
     return 0;
 }
 
@@ -189,10 +186,19 @@ static Question *find_question(Questions *questions, Diag *diag, const char *tex
     return &questions->question[questions->nquestion - 1];
 }
 
-static int read_line(Questions *questions, Line *line)
+/* The nanoseconds that the profile has for a key; 0: it has none. */
+static double time_of(const Profile *times, const char *key)
+{
+    for (int i = 0; i < times->nstep; i++)
+        if (!strcmp(times->step[i].key, key))
+            return times->step[i].time;
+    return 0.0;
+}
+
+static int read_line(Questions *questions, Line *line, const Profile *times)
 {
     char     *colon = strstr(line->at, " : ");
-    Use       of = {0, 0, 0, 0};
+    Use       of = {0};
     Question *q;
 
     if (line_word(line, "memory "))
@@ -205,17 +211,19 @@ static int read_line(Questions *questions, Line *line)
     line->at = colon + 3;
     if (TAKE(line, use, &of) < 0)
         return -1;
+    if (line_word(line, "key="))
+        of.own = time_of(times, line->at);
     ARENA_PUSH(line->diag->arena, q->use, q->nuse, q->cuse, of);
     return 0;
 }
 
-int questions_read(Questions *questions, char *text, Diag *diag)
+int questions_read(Questions *questions, char *text, const Profile *times, Diag *diag)
 {
     Line line = {.diag = diag, .where = "", .blanks = " ", .rest = text};
 
     *questions = (Questions){0};
     while (line_next(&line))
-        if (*line.at && *line.at != '#' && read_line(questions, &line) < 0)
+        if (*line.at && *line.at != '#' && read_line(questions, &line, times) < 0)
             return -1;
     return 0;
 }

@@ -21,7 +21,7 @@ typedef struct occ_cudnn_conv {
     int64_t addend;       /* 1: a tensor with the places of y is added */
     int64_t function;     /* 1: negative results are multiplied by `slope` */
     double  slope;        /* 0: ReLU */
-    int64_t tensor_cores; /* 1: factors may be rounded to TF32 */
+    int64_t tensor_cores; /* 1: factors may be rounded to TF32, or to half precision, which rounds no less */
 } occ_cudnn_conv;
 
 /* ------------------------------------------------------------------------------------------------------ descriptors */
@@ -300,7 +300,7 @@ typedef enum occ_cudnn_refusal {
     OCC_CUDNN_WINOGRAD,         /* Winograd or Fourier transforms: larger errors */
     OCC_CUDNN_REDUCED,          /* converts inputs, sums with fewer bits, or has a note that is unknown here */
     OCC_CUDNN_NONDETERMINISTIC, /* other bits in the next run */
-    OCC_CUDNN_COMPILED,         /* compiled when the plan is made, which no plan without a device can check */
+    OCC_CUDNN_COMPILED,         /* compiled when the plan is made: only on the device can it be tried */
     OCC_CUDNN_UNBUILT           /* no plan of it can be made, or its plan needs more workspace than was told */
 } occ_cudnn_refusal;
 

@@ -29,6 +29,16 @@ static inline void *occ_cudnn_open(void *stream)
     return NULL;
 }
 
+/* The device of a handle. */
+static inline occ_cudnn occ_cudnn_device(occ_cudnn_made *d, void *library)
+{
+    cudnnHandle_t handle = (cudnnHandle_t)library;
+    occ_cudnn     made = occ_cudnn_new(d, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
+
+    occ_cudnn_set(d, made, CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
+    return occ_cudnn_finish(d, made, "the device");
+}
+
 static inline occ_cudnn occ_cudnn_knob(occ_cudnn_made *d, const int64_t knob[2])
 {
     occ_cudnn              made = occ_cudnn_new(d, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
@@ -40,17 +50,20 @@ static inline occ_cudnn occ_cudnn_knob(occ_cudnn_made *d, const int64_t knob[2])
 }
 
 /* The plan of the listed engine with its knobs; NULL: the library does not offer it, it has other notes than it may, or
- * it needs more workspace. */
+ * it needs more workspace. One that is compiled here may be listed, for it was measured. */
 static inline occ_cudnn occ_cudnn_listed(occ_cudnn_made *d, occ_cudnn graph, occ_cudnn device,
                                          const occ_cudnn_engine *e)
 {
     occ_cudnn engine = occ_cudnn_new(d, CUDNN_BACKEND_ENGINE_DESCRIPTOR), config, knob[OCC_CUDNN_KNOBS];
+    occ_cudnn_refusal refused;
 
     occ_cudnn_link(d, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph);
     occ_cudnn_set(d, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &e->index);
     occ_cudnn_link(d, engine, CUDNN_ATTR_ENGINE_DEVICEPROP, device);
-    if (!occ_cudnn_finish(d, engine, "an engine") ||
-        occ_cudnn_judge(occ_cudnn_notes_of(engine), &e->conv) != OCC_CUDNN_ALLOWED)
+    if (!occ_cudnn_finish(d, engine, "an engine"))
+        return NULL;
+    refused = occ_cudnn_judge(occ_cudnn_notes_of(engine), &e->conv);
+    if (refused != OCC_CUDNN_ALLOWED && refused != OCC_CUDNN_COMPILED)
         return NULL;
     for (int64_t i = 0; i < e->nknob; i++)
         knob[i] = occ_cudnn_knob(d, e->knob[i]);
@@ -95,13 +108,10 @@ static inline void *occ_cudnn_choose(occ_cudnn_made *d, void *library, const occ
 {
     static const cudnnBackendHeurMode_t mode[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
 
-    const int     before = d->count;
-    cudnnHandle_t handle = (cudnnHandle_t)library;
-    occ_cudnn     device = occ_cudnn_new(d, CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR), graph, plan = NULL;
-    int           keep;
+    const int before = d->count;
+    occ_cudnn device = occ_cudnn_device(d, library), graph, plan = NULL;
+    int       keep;
 
-    occ_cudnn_set(d, device, CUDNN_ATTR_DEVICEPROP_HANDLE, CUDNN_TYPE_HANDLE, 1, &handle);
-    (void)occ_cudnn_finish(d, device, "the device");
     graph = occ_cudnn_lacks(&e->conv) ? NULL : occ_cudnn_graph(d, &e->conv, true);
     keep = d->count;
     if (graph)

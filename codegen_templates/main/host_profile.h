@@ -7,8 +7,8 @@
  *     stream NANOSECONDS COUNT BYTES                        all loads of a run, as many on their way as may be
  *     run NANOSECONDS COUNT BYTES                           a run; that many; bytes of RAM that its plan takes
  *
- * Steps that a device runs are timed by events of its stream, what lies between two launches included; copies to it and
- * back are steps, too. A graph has no such times. */
+ * Steps that a device runs are timed by events of its stream, which is held back until the host has given it the run's
+ * steps (10 us a step); copies to it and back are steps, too. A graph has no such times. */
 #ifndef OCC_HOST_PROFILE_H
 #define OCC_HOST_PROFILE_H
 
@@ -44,6 +44,23 @@ static void host_drop_events(void)
                 (void)cudaEventDestroy(host_step_event[s][i]);
 }
 
+/* Runs on the device's stream, which does nothing else meanwhile. */
+static void host_hold(void *data)
+{
+    const int64_t until = host_now() + 10000 * (int64_t)HOST_STEPS;
+
+    (void)data;
+    while (host_now() < until)
+        ;
+}
+
+/* Holds the stream in front of a run, until the host has given it the steps: no step then waits for its launch. */
+static void host_hold_back(const Host *h)
+{
+    if (h->profile)
+        (void)cudaLaunchHostFunc((cudaStream_t)host_cuda.stream, host_hold, NULL);
+}
+
 /* Marks the stream; false: the host runs the step. */
 static int host_mark(int step, int end)
 {
@@ -70,6 +87,11 @@ static void host_make_events(const Host *h)
 
 static void host_drop_events(void)
 {
+}
+
+static void host_hold_back(const Host *h)
+{
+    (void)h;
 }
 
 static int host_mark(int step, int end)
@@ -113,6 +135,7 @@ static void host_profile_before(const Host *h)
         host_remember_loads(&h->blocks);
 #endif
     }
+    host_hold_back(h);
     memset(host_step_spent, 0, sizeof host_step_spent);
     memset(host_step_calls, 0, sizeof host_step_calls);
 }

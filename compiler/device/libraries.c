@@ -4,6 +4,7 @@
 #include "kernels/record.h"
 #include "plan/plan.h"
 #include "program/operand.h"
+#include "program/step_key.h"
 #include "support/int.h"
 
 #include <inttypes.h>
@@ -294,6 +295,7 @@ void libraries_print(Text *text, const Program *p, const Plan *plan, const char 
                 constants_of(p));
     for (int i = 0; i < p->nstep; i++)
         if (step_on_device(&p->step[i]) && libraries_put_question(text, &p->step[i], factors))
-            text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 "\n", i, room[i].live,
-                        room[i].hole, shared_bytes(p, plan, &p->step[i]));
+            text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 " key=%s\n", i,
+                        room[i].live, room[i].hole, shared_bytes(p, plan, &p->step[i]),
+                        step_key(text->arena, &p->step[i]));
 }

@@ -200,6 +200,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         return result(cudaErrorInvalidDevice);
     *value = attribute == cudaDevAttrMultiProcessorCount      ? state.settings.processors
              : attribute == cudaDevAttrIntegrated             ? state.settings.integrated
+             : attribute == cudaDevAttrL2CacheSize            ? 1 << 12
              : attribute == cudaDevAttrComputeCapabilityMajor ? state.settings.arch / 10
                                                               : state.settings.arch % 10;
     return cudaSuccess;

@@ -55,7 +55,7 @@ def room(report, step):
 
 
 def fields(text):
-    return dict(word.split("=") for word in text.split())
+    return dict(word.split("=") for word in text.split(" key=")[0].split())
 
 
 def check_memory(report, lines):

@@ -520,6 +520,7 @@ int fake_step(cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t given, Fak
     step->y_at = place_of(tensors, result);
     step->work = tensors->attribute[CUDNN_ATTR_VARIANT_PACK_WORKSPACE]->value.at[0];
     step->needed = of->script.needed;
+    step->index = of->script.index;
     return step->x_at && step->w_at && step->y_at && step->y_at != step->addend && (step->work || !step->needed) &&
                    tensors->attribute[CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS]->count ==
                        3 + (step->bias != NULL) + (step->addend != NULL)

@@ -20,6 +20,7 @@ typedef struct FakeStep {
     float       *y_at;
     char        *work;
     int64_t      needed; /* bytes of the workspace */
+    int64_t      index;  /* of the engine */
     int          function;
     double       slope;
 } FakeStep;

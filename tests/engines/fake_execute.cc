@@ -1,5 +1,6 @@
 // fake_execute.cc - the part of the fake library that computes: steps are put into streams of the fake CUDA runtime, where
-// they fill their whole workspace before they compute. FAKE_CUDNN_FAIL=create or execute makes these calls fail;
+// they fill their whole workspace before they compute. FAKE_CUDNN_FAIL=create or execute makes these calls fail, execute3
+// those of engine 3; FAKE_CUDNN_SLOW=3:5 makes a step of engine 3 five kernels, which take five times as long;
 // FAKE_CUDNN_RUNS names a file to which the end of the program writes how many steps were enqueued and run.
 #include "emulate.h"
 #include "fake_cudnn.h"
@@ -7,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 struct cudnnContext {
     cudaStream_t stream;
@@ -18,6 +20,20 @@ static bool fails(const char *what)
 {
     const char *wanted = getenv("FAKE_CUDNN_FAIL");
     return wanted && !strcmp(wanted, what);
+}
+
+// Kernels that a step of an engine is.
+static int kernels_of(int64_t index)
+{
+    const char *slow = getenv("FAKE_CUDNN_SLOW");
+    long long   engine = 0;
+    int         count = 1, length = 0;
+    while (slow && sscanf(slow, " %lld:%d%n", &engine, &count, &length) == 2) {
+        if (engine == index)
+            return count;
+        slow += length;
+    }
+    return 1;
 }
 
 // After the functions of atexit, with which a program gives back what it took.
@@ -91,12 +107,14 @@ static void compute(const FakeStep &s)
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t given)
 {
     FakeStep step;
-    if (fails("execute") || fake_step(plan, given, &step))
+    if (fails("execute") || fake_step(plan, given, &step) || fails(("execute" + std::to_string(step.index)).c_str()))
         return CUDNN_STATUS_BAD_PARAM;
     enqueued++;
-    const cudaError_t code = emulate::launch_later("library", handle->stream, 1, 32, [step]() {
-        if (occ_thread() == 0)
-            compute(step);
-    });
+    cudaError_t code = cudaSuccess;
+    for (int i = 0; i < kernels_of(step.index) && !code; i++)
+        code = emulate::launch_later("library", handle->stream, 1, 32, [step, i]() {
+            if (occ_thread() == 0 && !i)
+                compute(step);
+        });
     return code ? CUDNN_STATUS_INTERNAL_ERROR : CUDNN_STATUS_SUCCESS;
 }

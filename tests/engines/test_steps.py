@@ -80,6 +80,11 @@ class Steps(Programs):
         self.assertEqual(len(outputs), 1)
         self.close(outputs.pop(), self.own)
 
+    def test_listed_engines_may_be_compiled_here(self):
+        found, steps, _ = self.answer("graph", "A:1:3:1000:0:1:1000:7 ")
+        self.assertEqual(steps, [2 * STEPS, 2 * STEPS])
+        self.close(found, self.own)
+
     def test_without_workspace(self):
         found, steps, _ = self.answer("lean", ENGINE.format(asked=0, needed=0), workspace=0)
         self.assertEqual(steps, [2 * STEPS, 2 * STEPS])
@@ -94,7 +99,7 @@ class Steps(Programs):
 
     def test_own_kernels_take_the_place_of_engines(self):
         for script in ("", ENGINE.format(asked=1000, needed=-1), ENGINE.format(asked=1000, needed=1001), "A:1:3:1000:1:0:1000:7 ", "A:1:3:1000:16:0:1000:7 ",
-                       "A:1:3:1000:0:1:1000:7 ", OTHER.replace(":0:0:0:-1", ":0:0:1001:-1")):
+                       "A:1:4:1000:0:1:1000:7 ", OTHER.replace(":0:0:0:-1", ":0:0:1001:-1")):
             found, steps, _ = self.answer("graph", script)
             self.assertEqual((found, steps), (self.own, [0, 0]), script)
         for call in ("create", "execute"):
