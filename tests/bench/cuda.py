@@ -6,6 +6,9 @@ the device on both sides: in eager mode, and captured in a CUDA graph; channels 
 autocast to float16, which keeps tensors between convolutions and products in half precision, too (ours stay float32). All times are medians of whole runs,
 each waited for. What differs from a run of PyTorch in double precision on the same device is told for both sides.
 
+With --engines=occam-engines and --cudnn=FOLDER (of include and lib) programs in which the vendor's libraries compute steps (--tuned) are
+built and timed, too: a second table.
+
 --profile writes FOLDER/NETWORK-BATCH.csv: nanoseconds of each kernel of one run, by ncu. Needs PyTorch with a device, onnx, nvcc."""
 
 import argparse
@@ -15,6 +18,7 @@ import multiprocessing
 import os
 import pathlib
 import re
+import shlex
 import statistics
 import subprocess
 import sys
@@ -47,6 +51,18 @@ and what PyTorch's allocator has in use at most and reserves in eager mode. Erro
 
 | network | batch | ours | eager | graph | ratio | ours tf32 | graph tf32 | ratio | ours fp16 | graph fp16 | ratio | MiB ours | in use | reserved | error ours | error PyTorch | ours tf32 | PyTorch tf32 | ours fp16 | PyTorch fp16 |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+"""
+
+
+LIBRARY_HEAD = """
+## With the vendor's libraries
+
+The same programs, in which engines of cuDNN and algorithms of cuBLASLt compute steps in planned workspaces: `occam-engines --device=here --own=PROFILE
+--products --linear` ran each of them once on this device and kept the own kernel where none was faster. *steps*: those that a library computes, of those that
+could be asked about. The ratio is to PyTorch's graph.
+
+| network | batch | own kernels | with libraries | steps | ratio | own tf32 | with libraries | steps | ratio | own fp16 | with libraries | steps | ratio | error | error tf32 | error fp16 |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 """
 
 
@@ -89,26 +105,45 @@ def fields(text, struct):
     return found
 
 
-def build(options, model, folder, *flags):
+def occamyc(options, model, *flags):
+    return run([options.occamyc, model, "--name=net", "--target=cuda", "--io=device", f"--gpu={options.gpu}", "--weights=file", "--quiet", *flags])
+
+
+def compile_host(options, folder, to, sources, *flags, libraries=()):
+    """The host's part of a program, linked with the device's."""
+    cuda = pathlib.Path(options.nvcc).resolve().parent.parent / "include"
+    objects = [f"{to}_{pathlib.Path(source).stem}.o" for source in sources]
+    for source, made in zip(sources, objects):
+        run(["cc", "-std=c11", "-O2", "-I.", f"-I{ROOT / 'runtime'}", "-isystem", cuda, *flags, "-c", source, "-o", made], cwd=folder)
+    run([options.nvcc, "-o", to, *objects, "net_cu.o", *libraries, "-lm"], cwd=folder)
+
+
+def build(options, model, folder, *flags, libraries=None):
+    """The program, and the one that times its steps; bytes of the device's memory. libraries: flags of the compiler and of the linker."""
     folder.mkdir(parents=True, exist_ok=True)
-    run([options.occamyc, model, "-o", folder / "net.c", "--name=net", "--target=cuda", "--io=device", f"--gpu={options.gpu}",
-         "--weights=file", "--quiet", *flags])
+    occamyc(options, model, "-o", folder / "net.c", f"--main={folder / 'net_main.c'}", *flags)
     header = (folder / "net.h").read_text()
     with open(folder / "ports.h", "w") as file:
         for name, struct in (("IN", "inputs"), ("OUT", "outputs")):
             file.write(f"#define {name}(X) " + " ".join(f"X({field}, {size})" for field, size in fields(header, struct)) + "\n")
     run([options.nvcc, "-O3", "-fmad=false", f"-arch={options.arch}", "-Werror", "all-warnings", "-c", "net.cu", "-o", "net_cu.o"], cwd=folder)
-    cuda = pathlib.Path(options.nvcc).resolve().parent.parent / "include"
-    run(["cc", "-std=c11", "-O2", "-I.", f"-I{ROOT / 'runtime'}", "-isystem", cuda, "-c", "net.c", HERE / "cuda_driver.c"], cwd=folder)
-    run([options.nvcc, "-o", "net", "net.o", "cuda_driver.o", "net_cu.o"], cwd=folder)
+    given = ["-DGIVEN"] if "*given[" in header else []
+    compile_host(options, folder, "net", ["net.c", HERE / "cuda_driver.c"], *given, *(libraries[0] if libraries else ()), libraries=libraries[1] if libraries else ())
+    if options.engines and not libraries:
+        compile_host(options, folder, "profiled", ["net.c", "net_main.c"], "-DOCC_PROFILE")
     planned = int(re.search(r"^#define NET_DEVICE_SIZE (\d+)", header, re.M)[1])
     return planned + sum(size for struct in ("inputs", "outputs") for _, size in fields(header, struct))
 
 
-def run_ours(options, folder, example):
-    """({steps, graph: milliseconds}, first output)."""
+def write_inputs(folder, example):
     for i, value in enumerate(example):
         value.numpy().tofile(folder / f"in_{i}.raw")
+    return [f"in_{i}.raw" for i in range(len(example))]
+
+
+def run_ours(options, folder, example):
+    """({steps, graph: milliseconds}, first output)."""
+    write_inputs(folder, example)
     text = run(["./net", "net.c.weights", ".", options.rounds], cwd=folder)
     return {k: float(v) for k, v in (line.split() for line in text.splitlines())}, numpy.fromfile(folder / "out_0.raw", numpy.float32)
 
@@ -193,6 +228,10 @@ def room_of(options, word, form=""):
     return pathlib.Path(options.folder).resolve() / word.replace("/", "-") / form
 
 
+def flags_of(form):
+    return [f"--{form}"] if form != "float32" else []
+
+
 def prepare(options, word):
     """Exports and compiles; several at a time, each in a process of its own. Bytes that ours takes, or what went wrong."""
     try:
@@ -200,12 +239,55 @@ def prepare(options, word):
         model = room_of(options, word) / "model.onnx"
         model.parent.mkdir(parents=True, exist_ok=True)
         export(*module_of(name, int(batch)), model)
-        return [build(options, model, room_of(options, word, form), *([f"--{form}"] if form != "float32" else [])) for form in FORMS][0]
+        return [build(options, model, room_of(options, word, form), *flags_of(form)) for form in FORMS][0]
     except Exception:
         return traceback.format_exc()
 
 
+def ask_engines(options, word):
+    """Times the steps of own kernels and asks the libraries; nothing else may use the device meanwhile. What went wrong, or None."""
+    try:
+        name, batch = word.split("/")
+        _, example, _ = module_of(name, int(batch))
+        for form in FORMS:
+            own, room = room_of(options, word, form), room_of(options, word, f"{form}-library")
+            room.mkdir(exist_ok=True)
+            run(["./profiled", *write_inputs(own, example), "--weights", "net.c.weights", "--repeat", "15", "--profile", "times.txt"], cwd=own)
+            (room / "libraries.txt").write_text(occamyc(options, room_of(options, word) / "model.onnx", "--dump=libraries", *flags_of(form)))
+            (room / "engines.txt").write_text(run([options.engines, *options.engines_options, f"--own={own / 'times.txt'}", room / "libraries.txt"]))
+        return None
+    except Exception:
+        return traceback.format_exc()
+
+
+def prepare_library(options, word):
+    """Compiles the programs with engines; what went wrong, or None."""
+    try:
+        libraries = (["-DOCC_CUDNN", "-DOCC_CUBLASLT", "-isystem", f"{options.cudnn}/include"],
+                     [f"-Xlinker={options.cudnn}/lib/libcudnn.so.9", "-lcublasLt", f"-Xlinker=-rpath={options.cudnn}/lib"])
+        for form in FORMS:
+            room = room_of(options, word, f"{form}-library")
+            build(options, room_of(options, word) / "model.onnx", room, *flags_of(form), f"--tuned={room / 'engines.txt'}", libraries=libraries)
+        return None
+    except Exception:
+        return traceback.format_exc()
+
+
+def library_cells(options, word, example, wanted, ours, theirs):
+    """The row of a network of the second table."""
+    cells, errors = word.split("/"), []
+    for form in FORMS:
+        room = room_of(options, word, f"{form}-library")
+        times, output = run_ours(options, room, example)
+        asked = (room / "libraries.txt").read_text().count("\n") - 1
+        cells += [f"{ours[form]['graph']:.3f}", f"{times['graph']:.3f}", f"{times.get('given', 0):.0f} of {asked}",
+                  f"{times['graph'] / theirs[form]['graph']:.2f}"]
+        errors.append(f"{error(output, wanted):.1e}")
+    return "| " + " | ".join(cells + errors) + " |"
+
+
 def network_row(options, word, memory):
+    """Its rows of both tables; the second is empty without engines."""
     name, batch = word.split("/")
     network, example, _ = module_of(name, int(batch))
     ours, theirs, outputs = {}, {}, {}
@@ -223,7 +305,7 @@ def network_row(options, word, memory):
         cells += [*(f"{ms:.3f}" for ms in times), f"{times[0] / times[-1]:.2f}"]
     cells += [f"{memory / MIB:.1f}", f"{plain['in use'] / MIB:.1f}", f"{plain['reserved'] / MIB:.1f}",
               *(f"{error(y, wanted):.1e}" for form in FORMS for y in (outputs[form], theirs[form]["output"]))]
-    return "| " + " | ".join(cells) + " |"
+    return "| " + " | ".join(cells) + " |", library_cells(options, word, example, wanted, ours, theirs) if options.engines else ""
 
 
 def main():
@@ -236,34 +318,43 @@ def main():
     parser.add_argument("--rounds", type=int, default=101)
     parser.add_argument("--jobs", type=int, default=max(1, (os.cpu_count() or 1) // 2), help="networks compiled at the same time")
     parser.add_argument("--profile", action="store_true")
+    parser.add_argument("--engines", help="occam-engines and its options: programs with libraries, too")
+    parser.add_argument("--cudnn", help="folder of cuDNN's include and lib")
     parser.add_argument("--write", help="the page")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     options.occamyc = os.path.abspath(options.occamyc)
+    options.engines, *options.engines_options = shlex.split(options.engines or "") or [""]
     options.nvcc = subprocess.run(["which", options.nvcc], capture_output=True, text=True).stdout.strip()
     if not torch.cuda.is_available() or not options.nvcc:
         print("bench-cuda: SKIPPED, there is no device, or no nvcc")
         return
     version = re.search(r"release (\S+),", run([options.nvcc, "--version"]))[1]
     page = HEAD.format(device=torch.cuda.get_device_name(), torch=torch.__version__, cudnn=torch.backends.cudnn.version(), nvcc=version, rounds=options.rounds)
+    libraries = ""
     words = options.names or DEFAULT
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
         made = pool.starmap(prepare, [(options, word) for word in words], 1)
+        made = [memory if isinstance(memory, str) or not options.engines else ask_engines(options, word) or memory for word, memory in zip(words, made)]
+        if options.engines:
+            wrong = pool.starmap(prepare_library, [(options, word) for word in words], 1)
+            made = [text if text and not isinstance(memory, str) else memory for memory, text in zip(made, wrong)]
     for word, memory in zip(words, made):
         start = time.perf_counter()
         try:
             if isinstance(memory, str):
                 raise RuntimeError(memory)
-            row = network_row(options, word, memory)
+            row, library = network_row(options, word, memory)
             page += row + "\n"
-            print(row, f"{time.perf_counter() - start:.0f} s", flush=True)
+            libraries += library + "\n"
+            print(row, library, f"{time.perf_counter() - start:.0f} s", flush=True)
         except Exception:                                        # one network's failure leaves the others
             print(f"{word}: FAILED", flush=True)
             traceback.print_exc()
             sys.stderr.flush()
         torch.cuda.empty_cache()
     if options.write:
-        pathlib.Path(options.write).write_text(page)
+        pathlib.Path(options.write).write_text(page + (LIBRARY_HEAD + libraries if options.engines else ""))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
  *
  * usage: driver WEIGHTS FOLDER ROUNDS. Reads the inputs FOLDER/in_I.raw, writes the outputs FOLDER/out_I.raw and
  * prints the medians, in milliseconds: "steps MS", a run whose steps are put into the stream one by one, and "graph
- * MS", the same captured by the caller. ROUNDS 0: one run, for a profiler. The lists IN and OUT of tensors come from
+ * MS", the same captured by the caller; of programs with engines "given N", the steps that a library computes. ROUNDS 0: one run, for a profiler. The lists IN and OUT of tensors come from
  * ports.h, which tests/bench/cuda.py writes. */
 #include "net.h"
 #include "cuda.h"
@@ -169,6 +169,15 @@ int main(int argc, char **argv)
 #define GET(field, bytes) b.out.field = out[o++];
         IN(PUT) OUT(GET)(void) i, (void)o;
     }
+#if defined(GIVEN) /* the program has steps that a library may compute */
+    {
+        int given = 0;
+
+        for (size_t i = 0; i < sizeof context.given / sizeof *context.given; i++)
+            given += context.given[i] != NULL;
+        printf("given %d\n", given);
+    }
+#endif
     if (run_steps(&b))
         stop("a run failed");
     for (int i = 0; i < OUTPUTS; i++)
