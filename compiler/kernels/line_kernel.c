@@ -4,7 +4,8 @@
 const KernelRecord kernel_topk = {.line = {{"outer", "value=k*inner, place=k*inner, x=n*inner"}}};
 const KernelRecord kernel_argmax = {.line = {{"outer", "y=inner, x=n*inner"}}};
 const KernelRecord kernel_fill = {.line = {{"count", "y=1"}}};
-const KernelRecord kernel_reverse_sequence = {.line = {{"batch", "length=1, x=bstride, y=bstride"}}};
+const KernelRecord kernel_reverse_sequence = {
+    .line = {{"batch", "length=1, x=bstride, y=bstride"}, {"inner", "x=1, y=1"}}};
 const KernelRecord kernel_cache_append = {
     .line = {{"batch", "y=heads*rows*width, past=heads*old*width, length=1, now=nstride.0"},
              {"heads", "y=rows*width, past=old*width, now=nstride.1"}}};
@@ -14,8 +15,9 @@ const KernelRecord kernel_stft = {
 const KernelRecord kernel_det = {.line = {{"batch", "y=1, x=n*n"}}};
 const KernelRecord kernel_cdist = {.line = {{"n", "a=k, y=m"}, {"m", "b=k, y=1"}}};
 const KernelRecord kernel_col2im = {.line = {{"planes", "y=image, x=block*count"}}};
-const KernelRecord kernel_grid_sample = {
-    .line = {{"batch", "x=channels*dim, grid=points*axes, y=channels*points"}, {"channels", "x=dim, y=points"}}};
+const KernelRecord kernel_grid_sample = {.line = {{"batch", "x=channels*dim, grid=points*axes, y=channels*points"},
+                                                  {"channels", "x=dim, y=points"},
+                                                  {"points", "grid=axes, y=1"}}};
 const KernelRecord kernel_deform_conv = {.line = {{"dim.0", "x=dim.1*dim.2*dim.4*dim.5, y=dim.1*dim.3*dim.6*dim.7, "
                                                             "offset=parts*kernel*2*dim.6*dim.7, "
                                                             "mask=parts*kernel*dim.6*dim.7"}}};

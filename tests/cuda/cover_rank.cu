@@ -1,4 +1,5 @@
-/* cover_rank.cu - argmax, topk, running sums and scattered slices as generated code calls them: compiled only. */
+/* cover_rank.cu - argmax, topk, running sums, scattered slices and caches as generated code calls them: compiled
+ * only. */
 #include "occ_cuda.h"
 
 #define occ_argmax_TPL_N host_argmax
@@ -37,6 +38,11 @@
 #undef occ_tile_TPL_N
 #undef occ_onehot_TPL_N
 #include "index.cu"
+
+#define occ_cache_append_TPL_N host_cache_append
+#include "cache.c"
+#undef occ_cache_append_TPL_N
+#include "cache.cu"
 
 extern "C" OCC_KERNEL void step_argmax_row(int64_t *y, const float *x)
 {
@@ -78,4 +84,12 @@ extern "C" OCC_KERNEL void step_scatter(float *y, const int64_t *index, const fl
     if (*status)
         return;
     occ_fail(status, occ_scatter_nd_TPL_N(y, index, update, 12, 3, dim, 64, OCC_SCATTER_SET));
+}
+
+extern "C" OCC_KERNEL void step_cache(float *y, const float *past, const float *now, const int64_t *length, int *status)
+{
+    static const occ_extent nstride[] = {4096, 128, 4096};
+    if (*status)
+        return;
+    occ_fail(status, occ_cache_append_TPL_N(y, past, now, length, 1, 32, 2048, 2047, 1, 128, nstride));
 }
