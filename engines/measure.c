@@ -218,11 +218,11 @@ static double time_engine(Meter *m, const occ_cudnn_engine *e, Tensors *t)
 {
     enum { MOST = 128 };
 
-    void           *made[MOST];
-    occ_cudnn_made  d = {made, 0, MOST, NULL, CUDNN_STATUS_SUCCESS};
-    PlannedEngine   planned = {NULL, NULL};
-    occ_cudnn       graph = occ_cudnn_graph(&d, &e->conv, true), device = occ_cudnn_device(&d, m->cudnn);
-    double          took = 0.0;
+    void          *made[MOST];
+    occ_cudnn_made d = {made, 0, MOST, NULL, CUDNN_STATUS_SUCCESS};
+    PlannedEngine  planned = {NULL, NULL};
+    occ_cudnn      graph = occ_cudnn_graph(&d, &e->conv, true), device = occ_cudnn_device(&d, m->cudnn);
+    double         took = 0.0;
 
     if (graph && device)
         planned.plan = (void *)occ_cudnn_listed(&d, graph, device, e);

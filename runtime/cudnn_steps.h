@@ -54,7 +54,7 @@ static inline occ_cudnn occ_cudnn_knob(occ_cudnn_made *d, const int64_t knob[2])
 static inline occ_cudnn occ_cudnn_listed(occ_cudnn_made *d, occ_cudnn graph, occ_cudnn device,
                                          const occ_cudnn_engine *e)
 {
-    occ_cudnn engine = occ_cudnn_new(d, CUDNN_BACKEND_ENGINE_DESCRIPTOR), config, knob[OCC_CUDNN_KNOBS];
+    occ_cudnn         engine = occ_cudnn_new(d, CUDNN_BACKEND_ENGINE_DESCRIPTOR), config, knob[OCC_CUDNN_KNOBS];
     occ_cudnn_refusal refused;
 
     occ_cudnn_link(d, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, graph);

@@ -42,7 +42,8 @@ OCC_HOT void occ_conv_line_tile(float *memory, int sides, const occ_conv_big *f,
     const occ_krsc_target t = occ_krsc_target_of(tile, sides, c);
     (void)memory;
     for (int column = occ_thread() / 32; column < t.columns; column += occ_threads() / 32) {
-        float sum = f->fours ? occ_conv_line_lane(f, column, occ_conv_four) : occ_conv_line_lane(f, column, occ_conv_each);
+        float sum =
+            f->fours ? occ_conv_line_lane(f, column, occ_conv_four) : occ_conv_line_lane(f, column, occ_conv_each);
         OCC_UNROLLED
         for (int apart = 16; apart > 0; apart /= 2)
             sum += occ_shuffle(sum, occ_lane() ^ apart);

@@ -3,8 +3,8 @@
  *
  * usage: driver WEIGHTS FOLDER ROUNDS. Reads the inputs FOLDER/in_I.raw, writes the outputs FOLDER/out_I.raw and
  * prints the medians, in milliseconds: "steps MS", a run whose steps are put into the stream one by one, and "graph
- * MS", the same captured by the caller; of programs with engines "given N", the steps that a library computes. ROUNDS 0: one run, for a profiler. The lists IN and OUT of tensors come from
- * ports.h, which tests/bench/cuda.py writes. */
+ * MS", the same captured by the caller; of programs with engines "given N", the steps that a library computes. ROUNDS
+ * 0: one run, for a profiler. The lists IN and OUT of tensors come from ports.h, which tests/bench/cuda.py writes. */
 #include "net.h"
 #include "cuda.h"
 
