@@ -9,18 +9,24 @@
 
 #define OCC_COPY_AHEAD 32 /* elements of each row of x by which prefetches run ahead of reads */
 
-/* One block of a plane (see below): by 4 x 4 elements where these are neighbours on both sides. */
+/* One block of a plane (see below): by 4 x 4 elements, or 16 x 4 bytes, where these are neighbours on both sides.
+ * more: rows of y follow it. */
 OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
-                                  int64_t xs0, int64_t xs1)
+                                  int64_t xs0, int64_t xs1, int more)
 {
 #if OCC_TURNS_FOURS
     const int     fours = sizeof *y == 4 && ys1 == 1 && xs0 == 1;
-    const int64_t whole0 = fours ? n0 / 4 * 4 : 0, whole1 = fours ? n1 / 4 * 4 : 0;
-    for (int64_t a = 0; a < whole0; a += 4)
+    const int     bytes = sizeof *y == 1 && ys1 == 1 && xs0 == 1 && n0 == 16;
+    const int64_t done = bytes ? occ_turn_pixels((char *)y, (const char *)x, n1, ys0, xs1, more) : 0;
+    const int64_t whole0 = bytes ? n0 : fours ? n0 / 4 * 4 : 0, whole1 = bytes ? done : fours ? n1 / 4 * 4 : 0;
+    if (done == n1)
+        return;
+    for (int64_t a = 0; fours && a < whole0; a += 4)
         for (int64_t b = 0; b < whole1; b += 4)
             occ_turn_fours((char *)(y + a * ys0 + b), ys0 * 4, (const char *)(x + a + b * xs1), xs1 * 4);
 #else
     const int64_t whole0 = 0, whole1 = 0;
+    (void)more;
 #endif
     for (int64_t a = 0; a < n0; a++)
         for (int64_t b = a < whole0 ? whole1 : 0; b < n1; b++)
@@ -39,7 +45,7 @@ OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_
             for (int64_t b = 0; far && i + OCC_COPY_AHEAD < n0 && b < occ_min(16, n1 - k); b++)
                 OCC_PREFETCH(x + (i + OCC_COPY_AHEAD) * xs0 + (k + b) * xs1);
             occ_copy_block_TPL_N(y + i * ys0 + k * ys1, x + i * xs0 + k * xs1, occ_min(16, n0 - i), occ_min(16, n1 - k),
-                                 ys0, ys1, xs0, xs1);
+                                 ys0, ys1, xs0, xs1, i + 16 < n0);
         }
 }
 
@@ -52,6 +58,12 @@ OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys,
         return;
     }
 #endif
+    if (ys == 1 && xs == 0) { /* the element does not change, whatever y may be */
+        const TPL_T same = *x;
+        for (int64_t i = 0; i < n; i++)
+            y[i] = same;
+        return;
+    }
     for (int64_t i = 0; i < n; i++)
         y[i * ys] = x[i * xs];
 }

@@ -89,11 +89,17 @@ OCC_HOT occ_vi occ_viload(const int32_t *p, int n)
     memcpy(&v, p, sizeof v);
     return v;
 #else
+#if !defined(OCC_BYTES_AVX2)
     occ_vi v = {0};
+#endif
     if (n == OCC_W)
         return *(const occ_viu *)(const void *)p;
+#if defined(OCC_BYTES_AVX2)
+    return __builtin_ia32_maskloadd256((const occ_vi *)(const void *)p, occ_vmask_first(n));
+#else
     OCC_COPY(&v, p, (size_t)n * sizeof *p);
     return v;
+#endif
 #endif
 }
 
@@ -164,8 +170,7 @@ OCC_HOT occ_vf occ_vloads_i32(const int32_t *p, int64_t stride, int n)
 OCC_HOT occ_vi occ_vclamp_int(occ_vf v, float lo, float hi)
 {
     v = occ_vpick(occ_vmask_nan(v), occ_vset(0.0f), v);
-    v = occ_vpick(occ_vmask_lt(v, occ_vset(lo)), occ_vset(lo), v);
-    return occ_vto_int(occ_vpick(occ_vmask_lt(occ_vset(hi), v), occ_vset(hi), v));
+    return occ_vto_int(occ_vat_most(occ_vat_least(v, occ_vset(lo)), occ_vset(hi)));
 }
 
 OCC_HOT void occ_vstore_u8(uint8_t *p, occ_vf v, int n)

@@ -223,12 +223,44 @@ static void transposes_go_in_blocks(void **state)
     test_release(x, 3 * 1850), test_release(y, 3 * 1850);
 }
 
+/* Planes of bytes become pixels of `channels` bytes, `pitch` apart, between bytes that stay. */
+static void check_pixels(int64_t pixels, int64_t channels, int64_t pitch)
+{
+    const occ_extent dim[] = {2, pixels, channels}, to[] = {(pixels + 1) * pitch, pitch, 1};
+    const occ_extent from[] = {pixels * channels, 1, pixels};
+    const int64_t    all = 2 * (pixels + 1) * pitch;
+    uint8_t         *x = malloc((size_t)(2 * pixels * channels)), *y = malloc((size_t)all);
+
+    for (int64_t i = 0; i < 2 * pixels * channels; i++)
+        x[i] = (uint8_t)(i * 7 % 251);
+    memset(y, 255, (size_t)all);
+    occ_copy_u8(y, x, 3, dim, to, from);
+    for (int64_t i = 0; i < all; i++) {
+        int64_t image = i / ((pixels + 1) * pitch), p = i / pitch % (pixels + 1), c = i % pitch;
+
+        assert_int_equal(y[i], p < pixels && c < channels ? x[(image * channels + c) * pixels + p] : 255);
+    }
+    free(x), free(y);
+}
+
+static void planes_of_bytes_become_pixels(void **state)
+{
+    (void)state;
+    for (int64_t channels = 1; channels <= 37; channels += channels < 18 ? 1 : 9)
+        for (int64_t pixels = 1; pixels < 70; pixels += pixels < 30 ? 5 : 16) {
+            check_pixels(pixels, channels, channels);
+            check_pixels(pixels, channels, channels + 3);
+        }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(maps_follow_every_stride), cmocka_unit_test(copies_follow_every_stride),
-        cmocka_unit_test(bytes_are_looked_up_at_every_stride), cmocka_unit_test(loads_take_elements_that_are_apart),
-        cmocka_unit_test(transposes_go_in_blocks)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(maps_follow_every_stride),
+                                       cmocka_unit_test(copies_follow_every_stride),
+                                       cmocka_unit_test(bytes_are_looked_up_at_every_stride),
+                                       cmocka_unit_test(loads_take_elements_that_are_apart),
+                                       cmocka_unit_test(planes_of_bytes_become_pixels),
+                                       cmocka_unit_test(transposes_go_in_blocks)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
