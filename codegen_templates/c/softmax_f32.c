@@ -5,37 +5,59 @@
 #define OCC_SOFTMAX 0
 #define OCC_SOFTMAX_LOG 1
 #define OCC_SOFTMAX_HARD 2
+#define OCC_SOFTMAX_SHORT 4 /* elements of a row, at most, that are too few for vectors along it */
 
-/* Softmax of n neighbouring rows, one in each lane, or of one row for n = 1. Elements along the axis are sx and sy
- * apart. */
-OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
+/* Elements of n rows that are `apart` elements from each other, one in each lane. */
+OCC_HOT occ_vf occ_softmax_load(const float *x, int64_t apart, int n)
 {
-    occ_vf top = occ_vload(x, n), sum = occ_vset(0.0f), none = occ_vset(0.0f);
+    return apart == 1 ? occ_vload(x, n) : occ_vloads(x, apart, n);
+}
+
+OCC_HOT void occ_softmax_store(float *y, int64_t apart, occ_vf v, int n)
+{
+    if (apart == 1)
+        occ_vstore(y, v, n);
+    else
+        occ_vstores(y, apart, v, n);
+}
+
+/* Softmax of n rows, one in each lane, or of one row for n = 1. Elements along the axis are sx and sy apart, rows lx
+ * and ly. */
+OCC_HOT void occ_softmax_lanes_apart(float *y, const float *x, int n, int64_t axis, int64_t sx, int64_t sy, int64_t lx,
+                                     int64_t ly, int64_t kind)
+{
+    occ_vf top = occ_softmax_load(x, lx, n), sum = occ_vset(0.0f), none = occ_vset(0.0f);
 
     for (int64_t i = 1; i < axis; i++)
-        top = occ_vmax(top, occ_vload(x + i * sx, n));
+        top = occ_vmax(top, occ_softmax_load(x + i * sx, lx, n));
     for (int64_t i = 0; i < axis; i++) {
-        occ_vf e = occ_vload(x + i * sx, n);
+        occ_vf e = occ_softmax_load(x + i * sx, lx, n);
 
         if (kind == OCC_SOFTMAX_HARD) { /* hardmax: 1 for the first of the largest elements */
             occ_vf hit = occ_vand(occ_veq(e, top), occ_vnot(none));
 
             none = occ_vor(none, hit);
-            occ_vstore(y + i * sy, hit, n);
+            occ_softmax_store(y + i * sy, ly, hit, n);
             continue;
         }
         e = occ_vexp_below(occ_vsub(e, top));
         sum = occ_vadd(sum, e);
         if (kind == OCC_SOFTMAX)
-            occ_vstore(y + i * sy, e, n);
+            occ_softmax_store(y + i * sy, ly, e, n);
     }
     for (int64_t i = 0; i < axis && kind == OCC_SOFTMAX; i++)
-        occ_vstore(y + i * sy, occ_vdiv(occ_vload(y + i * sy, n), sum), n);
+        occ_softmax_store(y + i * sy, ly, occ_vdiv(occ_softmax_load(y + i * sy, ly, n), sum), n);
     if (kind == OCC_SOFTMAX_LOG) {
         sum = occ_vlog_apart(sum);
         for (int64_t i = 0; i < axis; i++)
-            occ_vstore(y + i * sy, occ_vsub(occ_vsub(occ_vload(x + i * sx, n), top), sum), n);
+            occ_softmax_store(y + i * sy, ly, occ_vsub(occ_vsub(occ_softmax_load(x + i * sx, lx, n), top), sum), n);
     }
+}
+
+/* The same of neighbouring rows. */
+OCC_HOT void occ_softmax_lanes(float *y, const float *x, int n, int64_t axis, int64_t sx, int64_t sy, int64_t kind)
+{
+    occ_softmax_lanes_apart(y, x, n, axis, sx, sy, 1, 1, kind);
 }
 
 #if OCC_W > 1
@@ -129,6 +151,18 @@ OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kin
     }
 }
 
+/* Softmax of `count` short rows that are lx and ly apart, and whose elements are neighbours. */
+OCC_HOT void occ_softmax_short(float *y, const float *x, int64_t count, int64_t axis, int64_t lx, int64_t ly,
+                               int64_t kind)
+{
+    int64_t c = 0;
+
+    for (; c + OCC_W <= count; c += OCC_W)
+        occ_softmax_lanes_apart(y + c * ly, x + c * lx, OCC_W, axis, 1, 1, lx, ly, kind);
+    if (c < count)
+        occ_softmax_lanes_apart(y + c * ly, x + c * lx, (int)(count - c), axis, 1, 1, lx, ly, kind);
+}
+
 /* softmax - along `axis` elements, sx and sy apart, for every place of the kept axes.
  *   kept axes: extents kdim [krank], krank >= 1, with strides ky in y and kx in x
  *   y may be x itself, no other overlap */
@@ -147,6 +181,8 @@ OCC_INLINE void occ_softmax_f32(float *y, const float *x, int64_t kind, int64_t 
 
         if (!row && kx[last] == 1 && ky[last] == 1)
             occ_softmax_neighbours(y0, x0, kdim[last], axis, sx, sy, kind);
+        else if (row && axis <= OCC_SOFTMAX_SHORT)
+            occ_softmax_short(y0, x0, kdim[last], axis, kx[last], ky[last], kind);
         else
             for (int64_t c = 0; c < kdim[last]; c++)
                 if (row)
