@@ -7,8 +7,8 @@
 #include "occ_put.h"
 
 /* The size of a tile: vectors of channels across, and pixels of a row. */
-#define OCC_DQ_VECTORS (OCC_W == 16 ? 1 : OCC_W == 1 ? 4 : 2)
-#define OCC_DQ_COLUMNS (OCC_W == 16 ? 8 : OCC_W == 1 ? 1 : 4)
+#define OCC_DQ_VECTORS (OCC_W >= 8 ? 1 : OCC_W == 1 ? 4 : 2)
+#define OCC_DQ_COLUMNS (OCC_W >= 8 ? 8 : OCC_W == 1 ? 1 : 4)
 
 /* The parameters of a convolution, as its step passes them. */
 typedef struct occ_dq_form {
@@ -43,6 +43,64 @@ OCC_HOT int occ_dq_lanes(const occ_dq_block *b, int vector)
     const int left = b->lanes - vector * OCC_W;
     return left > OCC_W ? OCC_W : left;
 }
+
+#if defined(OCC_BYTES_AVX2)
+#define OCC_DQ_PAIRS 7 /* the widest row of taps whose weights stay in registers */
+typedef uint8_t occ_dq_half __attribute__((vector_size(2 * OCC_W)));
+
+/* Bytes of a vector of channels as 16-bit integers, one in each lane; `two` (literal): those of the row `below` beside
+ * them, in the higher half of the lane. */
+OCC_HOT occ_vi occ_dq_words(const uint8_t *x, int64_t below, int is_signed, int two)
+{
+    occ_dq_half a, b;
+    occ_vi      v;
+    if (!two)
+        return occ_viload_bytes(x, OCC_W, is_signed);
+    __asm__("vmovq %1, %0" : "=x"(a) : "m"(*(const uint8_t(*)[OCC_W])x));
+    __asm__("vmovq %1, %0" : "=x"(b) : "m"(*(const uint8_t(*)[OCC_W])(x + below)));
+    __asm__("vpunpcklbw %2, %1, %0" : "=x"(a) : "x"(a), "x"(b));
+    if (is_signed)
+        __asm__("vpmovsxbw %1, %0" : "=x"(v) : "x"(a));
+    else
+        __asm__("vpmovzxbw %1, %0" : "=x"(v) : "x"(a));
+    return v;
+}
+
+/* Whether the geometry of a row is literal and small enough for occ_dq_pairs. */
+OCC_HOT int occ_dq_takes_pairs(const occ_conv *g)
+{
+    return OCC_KNOWN(g->kernel[2]) && OCC_KNOWN(g->stride[2]) && OCC_KNOWN(g->dilation[2]) && g->dilation[2] == 1 &&
+           g->kernel[2] <= OCC_DQ_PAIRS && g->stride[2] <= 2;
+}
+
+/* Adds one row of taps, or two (literal) rows that are `below` apart in x, to a tile whose pixels see all of them. Each
+ * pixel of x is widened once, for all taps and results that need it. */
+OCC_HOT void occ_dq_pairs(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc,
+                          const uint8_t *x, int64_t below, const int8_t *w, int two, int columns)
+{
+    const int64_t  step = q->g.stride[2], taps = q->g.kernel[2], pixels = (columns - 1) * step + taps;
+    const uint32_t zero = (uint32_t)q->zero & 0xffff, zeros = two ? zero * 0x10001u : zero;
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        occ_vi tap[OCC_DQ_PAIRS];
+        OCC_UNROLL(OCC_DQ_PAIRS)
+        for (int64_t n = 0; n < taps; n++) {
+            const uint8_t *from = (const uint8_t *)w + n * q->wtap + j * OCC_W;
+            const occ_vi   v = occ_dq_words(from, taps * q->wtap, 1, two);
+            tap[n] = two ? v : v & occ_viset(0xffff);
+        }
+        OCC_UNROLL(32)
+        for (int64_t p = 0; p < pixels; p++) {
+            const occ_vi v = occ_dq_words(x + p * q->g.xaxis[2] + j * OCC_W, below, how.is_signed, two);
+            const occ_vi part = q->zero ? (occ_vi)((occ_vh)v - (occ_vh)occ_viset((int32_t)zeros)) : v;
+            OCC_UNROLL(OCC_DQ_PAIRS)
+            for (int64_t n = 0; n < taps; n++)
+                if (p >= n && (p - n) % step == 0 && (p - n) / step < columns)
+                    acc[(p - n) / step * b->vectors + j] += occ_dot_words(part, tap[n]);
+        }
+    }
+}
+#endif
 
 /* The pixels of a tile that see a tap: first to last - 1. Only those before `left` and from `right` on (literals) have
  * to be asked; 0 and all: none. */
@@ -128,11 +186,24 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
         for (int j = 0; j < b->vectors; j++)
             acc[i * b->vectors + j] = occ_viset(0);
     }
-    for (int64_t i = d.first; i < d.last; i++)
-        for (int64_t k = h.first; k < h.last; k++)
-            occ_dq_taps(q, how, b, acc, x + (i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1]),
-                        q->w + (i * g->kernel[1] + k) * g->kernel[2] * q->wtap + (q->wtap ? b->channel : 0), t, edge, c,
-                        columns);
+    for (int64_t i = d.first; i < d.last; i++) {
+        const int64_t  row = g->kernel[2] * q->wtap, below = g->dilation[1] * g->xaxis[1];
+        const uint8_t *from = x + i * g->dilation[0] * g->xaxis[0];
+        const int8_t  *w = q->w + i * g->kernel[1] * row + (q->wtap ? b->channel : 0);
+        int64_t        k = h.first;
+#if defined(OCC_BYTES_AVX2)
+        if (edge == OCC_TILE_INSIDE && columns > 1 && b->lanes == b->vectors * OCC_W && occ_dq_takes_pairs(g)) {
+            OCC_ROLL
+            for (; k + 2 <= h.last; k += 2)
+                occ_dq_pairs(q, how, b, acc, from + k * below, below, w + k * row, 1, columns);
+            if (k < h.last)
+                occ_dq_pairs(q, how, b, acc, from + k * below, below, w + k * row, 0, columns);
+            k = h.last;
+        }
+#endif
+        for (; k < h.last; k++)
+            occ_dq_taps(q, how, b, acc, from + k * below, w + k * row, t, edge, c, columns);
+    }
     OCC_UNROLL(32)
     for (int i = 0; i < columns; i++) {
         occ_expr e = g->e;
