@@ -38,6 +38,7 @@ DEFAULT = ("resnet50/1", "resnet50/32", "mobilenet_v2/1", "mobilenet_v2/32", "vg
            "efficientnet_b0/1", "bert_base/1", "yolov1/1", "srgan_x4/1", "ssd300_vgg16_heads/1")
 FIELD = re.compile(r"^    (?:const )?(\w+) \*(\w+); /\* ((?:\[\d+\])+)", re.M)
 FORMS = ("float32", "tf32", "fp16")
+LIBRARY_FORMS = ("float32", "tf32")                                  # with --fp16 the libraries' engines are those of --tf32, or fewer
 BYTES = {"float": 4, "double": 8, "int64_t": 8, "int32_t": 4, "int8_t": 1, "uint8_t": 1}
 MIB = float(1 << 20)
 
@@ -61,8 +62,8 @@ The same programs, in which engines of cuDNN and algorithms of cuBLASLt compute 
 --products --linear` ran each of them once on this device and kept the own kernel where none was faster. *steps*: those that a library computes, of those that
 could be asked about. The ratio is to PyTorch's graph.
 
-| network | batch | own kernels | with libraries | steps | ratio | own tf32 | with libraries | steps | ratio | own fp16 | with libraries | steps | ratio | error | error tf32 | error fp16 |
-|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+| network | batch | own kernels | with libraries | steps | ratio | own tf32 | with libraries | steps | ratio | error | error tf32 |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 """
 
 
@@ -249,7 +250,7 @@ def ask_engines(options, word):
     try:
         name, batch = word.split("/")
         _, example, _ = module_of(name, int(batch))
-        for form in FORMS:
+        for form in LIBRARY_FORMS:
             own, room = room_of(options, word, form), room_of(options, word, f"{form}-library")
             room.mkdir(exist_ok=True)
             run(["./profiled", *write_inputs(own, example), "--weights", "net.c.weights", "--repeat", "15", "--profile", "times.txt"], cwd=own)
@@ -265,7 +266,7 @@ def prepare_library(options, word):
     try:
         libraries = (["-DOCC_CUDNN", "-DOCC_CUBLASLT", "-isystem", f"{options.cudnn}/include"],
                      [f"-Xlinker={options.cudnn}/lib/libcudnn.so.9", "-lcublasLt", f"-Xlinker=-rpath={options.cudnn}/lib"])
-        for form in FORMS:
+        for form in LIBRARY_FORMS:
             room = room_of(options, word, f"{form}-library")
             build(options, room_of(options, word) / "model.onnx", room, *flags_of(form), f"--tuned={room / 'engines.txt'}", libraries=libraries)
         return None
@@ -276,7 +277,7 @@ def prepare_library(options, word):
 def library_cells(options, word, example, wanted, ours, theirs):
     """The row of a network of the second table."""
     cells, errors = word.split("/"), []
-    for form in FORMS:
+    for form in LIBRARY_FORMS:
         room = room_of(options, word, f"{form}-library")
         times, output = run_ours(options, room, example)
         asked = (room / "libraries.txt").read_text().count("\n") - 1
