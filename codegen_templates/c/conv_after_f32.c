@@ -1,6 +1,6 @@
 /* conv_after_f32.c - a 1x1 convolution whose input is an expression. The expression is computed for one block of pixels
  * at a time, so its whole result is never in memory. Knows nothing of what the expression computes. */
-#include "conv_f32.c"
+#include "conv_open_f32.c"
 #include "occ_nest.h"
 
 /* max(acc, 0), the expression after the convolution. */
@@ -41,6 +41,13 @@ OCC_INLINE void occ_conv_after_f32(const float *w, const float *bias, float *y, 
     occ_expr                row = occ_expr_start(e);
     for (int64_t i = 0; i < y_at->dim[0]; i++) { /* one image per block of pixels */
         occ_conv_after_fill(block, block_at->dim[4], block_at->dim[1], fused, &row);
+#if OCC_OPEN_EXTENTS
+        if (!OCC_KNOWN(block_at->dim[4])) {
+            occ_conv_open_f32(block, block_at, w, bias, y + i * y_at->stride[0], y_at, &one, 1, tile, NULL,
+                              &occ_conv_after_limit[relu]);
+            continue;
+        }
+#endif
         occ_conv_f32(block, block_at, w, bias, y + i * y_at->stride[0], y_at, &one, 1, tile, NULL,
                      &occ_conv_after_limit[relu]);
     }

@@ -3,7 +3,7 @@
  * Few rows (a decoder's next token) take as long as the weights need to arrive: these are read once, in order, and
  * expanded in registers. For many rows (a prompt) 32 columns are decoded to a panel, and conv_f32 multiplies all rows
  * by it. What neither can do (2 bits, an order of groups, narrow blocks) decodes a line at a time. */
-#include "conv_f32.c"
+#include "conv_open_f32.c"
 #include "occ_bytes.h"
 
 /* OCC_NBITS_ROWS: rows of x that are multiplied with the same decoded weights. OCC_NBITS_LINE: the most weights decoded
@@ -350,6 +350,13 @@ OCC_HOT void occ_nbits_many(const occ_nbits_call *g, float *panel, int64_t n, in
     const occ_image         y_at = {{1, width, 1, 1, g->rows}, {ny, 1, ny, ny, g->ystride}};
 
     occ_nbits_panel(g, panel, n, width);
+#if OCC_OPEN_EXTENTS
+    if (!OCC_KNOWN(g->rows)) {
+        occ_conv_open_f32(g->x, &x_at, panel, g->bias ? g->bias + n : g->bias, g->y + n, &y_at, &one, 1, tile, NULL,
+                          &nothing);
+        return;
+    }
+#endif
     occ_conv_f32(g->x, &x_at, panel, g->bias ? g->bias + n : g->bias, g->y + n, &y_at, &one, 1, tile, NULL, &nothing);
 }
 

@@ -9,10 +9,11 @@
 #include "occ_conv.h"
 
 /* The most pixels whose sums are kept; those of an image of one row, where columns that miss taps have no neighbours in
- * another row to share a tile with; steps of k in a block. */
+ * another row to share a tile with; steps of k in a block, and the fewest between two rounds of prefetching. */
 #define OCC_DEEP_PIXELS 196
 #define OCC_DEEP_ROW 64
 #define OCC_DEEP_PART 128
+#define OCC_DEEP_STEPS 16
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
 
 /* A block of one tap: the current pixel, the columns that see the tap, the input at row 0 and column 0 and its strides,
@@ -70,10 +71,19 @@ OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
         OCC_UNROLL(32)
         for (int i = 0; i < 2 * pixels; i++)
             acc[i] = kept[i / 2][j + i % 2];
+#if OCC_OPEN_EXTENTS
+        for (int64_t k = 0, end; k < depth; k = end) { /* a pace of a few steps leaves a loop too little to do */
+            end = occ_min(k + occ_max(pace, OCC_DEEP_STEPS), depth);
+            for (int64_t ahead = k; ahead < end; ahead += pace, next += 16)
+                OCC_PREFETCH(next);
+            occ_deep_run(acc, x, w, k, end, pixels);
+        }
+#else
         for (int64_t k = 0; k < depth; k += pace, next += 16) {
             OCC_PREFETCH(next);
             occ_deep_run(acc, x, w, k, occ_min(k + pace, depth), pixels);
         }
+#endif
         OCC_UNROLL(32)
         for (int i = 0; i < 2 * pixels; i++)
             kept[i / 2][j + i % 2] = acc[i];

@@ -70,6 +70,27 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
     }
 }
 
+#if OCC_OPEN_EXTENTS
+/* `depth` steps of k, at least one. The loop's step and end are copies that live as long as the loop (OCC_HIDE): else
+ * GCC, short of registers, reads them from the stack in each round. */
+OCC_HOT void occ_tile_loop(occ_vf *acc, const float *x, int64_t step, int64_t down, int64_t across, const float *w,
+                           int64_t pitch, int64_t panel, int64_t depth, int rows, int columns, int width, int vectors,
+                           int lanes)
+{
+    const float *end = w + depth * pitch;
+    if (!OCC_KNOWN(step))
+        OCC_HIDE(step);
+    if (!OCC_KNOWN(depth) || depth > 2)
+        OCC_HIDE(end);
+    OCC_ROLL
+    do {
+        occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
+        x += step;
+        w += pitch;
+    } while (w != end);
+}
+#endif
+
 /* `depth` steps of k; x moves by `step` elements and w by `pitch`. With a pace, every pace-th step prefetches one cache
  * line of the next panel at `next`. */
 OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t down, int64_t across, const float *w,
@@ -91,18 +112,22 @@ OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t dow
     if (!OCC_KNOWN(pace) && pace > 0) {
         OCC_ROLL
         for (; k + pace <= depth; k += pace) {
-            const float *stop = w + pace * pitch;
             OCC_PREFETCH(*next);
             *next += 16;
-            OCC_ROLL
-            for (; w != stop; x += step, w += pitch)
-                occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
+            occ_tile_loop(acc, x, step, down, across, w, pitch, panel, pace, rows, columns, width, vectors, lanes);
+            x += pace * step;
+            w += pace * pitch;
         }
     }
 #endif
+#if OCC_OPEN_EXTENTS
+    if (k < depth)
+        occ_tile_loop(acc, x, step, down, across, w, pitch, panel, depth - k, rows, columns, width, vectors, lanes);
+#else
     OCC_ROLL
     for (; k < depth; k++, x += step, w += pitch)
         occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
+#endif
 }
 
 #endif

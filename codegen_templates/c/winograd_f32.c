@@ -1,7 +1,7 @@
 /* winograd_f32.c - 3x3 convolution of stride 1 in the transformed domain (Winograd 1980; Lavin and Gray 2015, arXiv
  * 1509.09308): m x m results from (m + 2)^2 products instead of 9 m^2, m = 2 or 4.
  * Knows nothing of when this pays. */
-#include "conv_f32.c"
+#include "conv_open_f32.c"
 
 /* The input transform of one row or column, in place: m + 2 vectors that are `step` apart. Products with powers of two
  * are exact. */
@@ -123,51 +123,57 @@ OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t til
     }
 }
 
+/* The product of frequency f with `outputs` filters as a convolution of one row of `width` tiles. u: the first weights
+ * of frequency 0. */
+OCC_HOT occ_conv occ_winograd_product(const occ_winograd *p, const float *u, int64_t outputs, int f, int64_t width,
+                                      int64_t pace)
+{
+    static const occ_fused none = {0, {0}, NULL};
+    const int64_t          inputs = p->g.inputs;
+    const occ_conv         g = {p->v + f * p->vfrequency,
+                                u + f * p->apart,
+                                NULL,
+                                p->m + f * p->mfrequency,
+                                1,
+                                inputs,
+                                outputs,
+                                {1, 1, width},
+                                {1, 1, width},
+                                0,
+                                1,
+                                {0, 0, inputs},
+                                0,
+                                1,
+                                {0, 0, p->block},
+                                {1, 1, 1},
+                                {1, 1, 1},
+                                {1, 1, 1},
+                                {0, 0, 0},
+                                {0, 0, 0, 0, 0},
+                                &none,
+                                {{0}, {0}},
+                                u,
+                                p->apart - outputs * inputs,
+                                pace};
+    return g;
+}
+
+/* The steps of k for each cache line of weights that is prefetched while a group of tiles is multiplied. */
+OCC_HOT int64_t occ_winograd_pace(const occ_winograd *p, int frequencies)
+{
+    const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
+    return occ_conv_pace(frequencies * p->g.outputs * p->g.inputs, tiles, OCC_TILE_VECTORS);
+}
+
 /* The products of all frequencies f with `outputs` filters whose first weights are at u: m[f] = v[f] * u[f], for
  * `width` tiles. */
 OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies,
                                    int64_t width)
 {
-    const int64_t inputs = p->g.inputs, size = p->g.outputs * inputs, skip = p->apart - outputs * inputs;
-    const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
-    const int64_t pace = occ_conv_pace(frequencies * size, tiles, OCC_TILE_VECTORS);
-#if OCC_OPEN_EXTENTS
-    const int form = OCC_KNOWN(width) ? OCC_CONV_EDGES : OCC_CONV_OPEN;
-#else
-    const int form = OCC_CONV_EDGES;
-#endif
-    static const occ_fused none = {0, {0}, NULL};
+    const int64_t pace = occ_winograd_pace(p, frequencies);
     for (int f = 0; f < frequencies; f++) {
-        occ_conv g = {p->v + f * p->vfrequency,
-                      u + f * p->apart,
-                      NULL,
-                      p->m + f * p->mfrequency,
-                      1,
-                      inputs,
-                      outputs,
-                      {1, 1, width},
-                      {1, 1, width},
-                      0,
-                      1,
-                      {0, 0, inputs},
-                      0,
-                      1,
-                      {0, 0, p->block},
-                      {1, 1, 1},
-                      {1, 1, 1},
-                      {1, 1, 1},
-                      {0, 0, 0},
-                      {0, 0, 0, 0, 0},
-                      &none,
-                      {{0}, {0}},
-                      u,
-                      skip,
-                      pace};
-#if OCC_OPEN_EXTENTS
-        if (form == OCC_CONV_OPEN)
-            g.pace = occ_conv_pace_open(pace, occ_ceil_div(width, OCC_TILE_ROWS(OCC_TILE_VECTORS)), OCC_TILE_VECTORS);
-#endif
-        occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1, form);
+        occ_conv g = occ_winograd_product(p, u, outputs, f, width, pace);
+        occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1, OCC_CONV_EDGES);
     }
 }
 
@@ -212,13 +218,7 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
     OCC_ROLL
     for (int64_t first = 0; first < all; first += group) {
         const int64_t count = occ_min(group, all - first);
-#if OCC_OPEN_EXTENTS
-        const int64_t fours = occ_min(group, occ_ceil_div(count, 4) * 4);
-        const int     even = occ_conv_is_even(OCC_TILE_ROWS(OCC_TILE_VECTORS), OCC_CONV_LEAST(OCC_TILE_VECTORS));
-        const int64_t width = OCC_KNOWN(all) ? group : even && count >= 8 ? count : fours;
-#else
         const int64_t width = OCC_KNOWN(all) ? group : occ_min(group, occ_ceil_div(count, 4) * 4);
-#endif
         for (int64_t slot = 0; slot < count; slot++)
             occ_winograd_load(&p, slot, first + slot, (int)m);
         for (int f = 0; f < frequencies && count < width; f++) /* the results of these tiles are not read */
@@ -229,5 +229,61 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
                                (int)m);
         if (rest > 0)
             occ_winograd_block(&p, u, first, count, width, whole, rest, (int)m);
+    }
+}
+
+/* The results of `count` tiles in channels `from` to from + outputs - 1, as occ_winograd_block makes them. */
+OCC_HOT void occ_winograd_block_open(const occ_winograd *p, const float *u, int64_t first, int64_t count, int64_t width,
+                                     int64_t from, int64_t outputs, int m)
+{
+    const int     frequencies = (m + 2) * (m + 2);
+    const int64_t pace = occ_winograd_pace(p, frequencies);
+    for (int f = 0; f < frequencies; f++) {
+        occ_conv g = occ_winograd_product(p, u + from * p->g.inputs, outputs, f, width, pace);
+        g.pace = occ_conv_pace_open(pace, occ_ceil_div(width, OCC_TILE_ROWS(OCC_TILE_VECTORS)), OCC_TILE_VECTORS);
+        occ_conv_channels_open(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1);
+    }
+    for (int64_t slot = 0; slot < count; slot++)
+        occ_winograd_store(p, slot, first + slot, from, outputs, m);
+}
+
+/* winograd_f32, with its operands and arguments, for literal channels and any extents of images. */
+OCC_INLINE void occ_winograd_open_f32(const float *x, const occ_image *x_at, const float *u, const float *bias,
+                                      float *y, const occ_image *y_at, float *scratch, const occ_window *window,
+                                      const occ_lots *lots, const occ_expr *e, const occ_fused *fused)
+{
+    const int64_t m = lots->m, group = lots->group;
+    const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across,
+                  all = x_at->dim[0] * tiles;
+    const int     frequencies = (int)((m + 2) * (m + 2));
+    const int64_t vfrequency = group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
+    const int64_t mfrequency = group * block + 16, rest = y_at->dim[1] % block, whole = y_at->dim[1] - rest;
+    occ_winograd  p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
+                       across,
+                       tiles,
+                       group,
+                       lots->apart,
+                       vfrequency,
+                       mfrequency,
+                       block,
+                       scratch,
+                       scratch + frequencies * vfrequency};
+    const int     even = occ_conv_is_even(OCC_TILE_ROWS(OCC_TILE_VECTORS), OCC_CONV_LEAST(OCC_TILE_VECTORS));
+    if (e)
+        p.g.e = *e;
+    OCC_ROLL
+    for (int64_t first = 0; first < all; first += group) {
+        const int64_t count = occ_min(group, all - first), fours = occ_min(group, occ_ceil_div(count, 4) * 4);
+        const int64_t width = even && count >= 8 ? count : fours;
+        for (int64_t slot = 0; slot < count; slot++)
+            occ_winograd_load(&p, slot, first + slot, (int)m);
+        for (int f = 0; f < frequencies && count < width; f++) /* the results of these tiles are not read */
+            memset(p.v + f * vfrequency + count * x_at->dim[1], 0,
+                   (size_t)((width - count) * x_at->dim[1]) * sizeof *scratch);
+        for (int64_t from = 0; from < whole; from += block)
+            occ_winograd_block_open(&p, u, first, count, width, from,
+                                    rest ? block : occ_min(block, y_at->dim[1] - from), (int)m);
+        if (rest > 0)
+            occ_winograd_block_open(&p, u, first, count, width, whole, rest, (int)m);
     }
 }

@@ -266,17 +266,18 @@ static int build(StepText *b)
     return pointers == b->step->nparam && others == b->step->narg ? 0 : -1;
 }
 
-/* The name of the function that the step calls, behind "occ_": that of its kernel, or of the same kernel on tensor
- * cores, which ends in the kind of factors. */
+/* The name of the function that the step calls, behind "occ_": that of its kernel, of the same kernel for run-time
+ * extents, or of the same kernel on tensor cores, which ends in the kind of factors. */
 static const char *called_name(const Emit *emit, const Step *step)
 {
     static const char *const tensor[] = {"conv_krsc_", "conv_work_", "matmul_", "matmul_work_", "attention_"};
     const char              *name = step->kernel->name, *factors = options_factors(emit->emission->options);
+    const KernelRecord      *record = step->kernel->record;
 
     for (size_t i = 0; emit->on_device && factors && i < sizeof tensor / sizeof *tensor; i++)
         if (!strcmp(name, arena_printf(emit->arena, "%sf32", tensor[i])))
             return arena_printf(emit->arena, "%s%s", tensor[i], factors);
-    return name;
+    return !emit->on_device && record->open_name && record->is_open(step) ? record->open_name : name;
 }
 
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra)

@@ -248,11 +248,25 @@ static bool has_wide_border(const Step *step)
     return conv_has_wide_border(&shape);
 }
 
+/* Whether the width is known only at run time, of an image as it is or of one long row that a kernel of one tap makes
+ * of it. */
+static bool is_open(const Step *step)
+{
+    int           count;
+    const Extent *x = step_extents_of(step, "xdim", &count), *y = step_extents_of(step, "ydim", &count);
+    bool          is_row = step_product(step, "kernel") == 1 && step_product(step, "stride") == 1;
+
+    return !extent_is_const(x[4]) || !extent_is_const(y[4]) ||
+           (is_row && !(extent_is_const(y[2]) && extent_is_const(y[3])));
+}
+
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},
                                   .panels = panels_of_floats,
                                   .time = time_conv,
                                   .follow = window_follow,
                                   .wide_border = has_wide_border,
+                                  .open_name = "conv_open_f32",
+                                  .is_open = is_open,
                                   .tiles = {can_make_small_rows, small_rows_of_conv, NULL},
                                   .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_bytes = {.cut = {offer_conv, take_conv_bytes, work_bytes, true},

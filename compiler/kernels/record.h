@@ -108,6 +108,11 @@ typedef struct KernelRecord {
      * code of its own for that. */
     bool (*wide_border)(const Step *step);
 
+    /* The function that a step in C calls, without occ_, where the kernel has one of its own for extents that are known
+     * only at run time, with the same arguments. NULL: it has none. */
+    const char *open_name;
+    bool (*is_open)(const Step *step); /* whether the step's extents ask for it */
+
     TileRule tiles;
     Touched  touched[MAX_TOUCHED];
     Shared   shared[MAX_SHARED];

@@ -1,7 +1,7 @@
 /* test_conv_open.c - convolution with literal channels and windows of images whose height and width are variables: full
  * tiles, shorter ones, edges and single columns of every width; blocks of k outermost in small images. */
 #include "conv_check.h"
-#include "conv_f32.c"
+#include "conv_open_f32.c"
 
 /* name, channels in, out, largest width, kernel, stride, dilation, pad, groups, vectors, rows, pace */
 /* clang-format off */
@@ -32,7 +32,7 @@
         const occ_extent tile[] = {v, r, pace}; \
         const occ_fused  fused = {2, {oc * g + 5, 0}, epilogue}; \
         (void)pitch; \
-        occ_conv_f32(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
+        occ_conv_open_f32(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
     }
 CONVOLUTIONS(OPEN)
 DEEP(OPEN)

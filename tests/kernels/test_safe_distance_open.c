@@ -134,7 +134,7 @@ static int is_same(const Kernel *k, const Size *s, int64_t distance)
 #define RUN_CONV(name, ic, oc, k, s, p, block, tile, side, group, gap) \
     static const occ_extent tile_##name[] = {0, block, 0}; \
     RUN(name, ic, oc, k, s, p, oc + gap, \
-        occ_conv_f32(x, &x_at, w, NULL, y, &y_at, &window, 1, tile_##name, NULL, &fused))
+        occ_conv_open_f32(x, &x_at, w, NULL, y, &y_at, &window, 1, tile_##name, NULL, &fused))
 #define RUN_DEPTHWISE(name, ic, oc, k, s, p, block, tile, side, group, gap) \
     RUN(name, ic, oc, k, s, p, oc + gap, occ_depthwise_f32(x, &x_at, w, NULL, y, &y_at, &window, ic, NULL, &fused))
 #define RUN_POOL(name, ic, oc, k, s, p, block, tile, side, group, gap) \
@@ -146,7 +146,7 @@ static int is_same(const Kernel *k, const Size *s, int64_t distance)
     static const occ_lots lots_##name = {side, group, oc * ic}; \
     static float          room_##name[(side + 2) * (side + 2) * (group * (ic + oc) + 32)]; \
     RUN(name, ic, oc, k, s, p, oc + gap, \
-        occ_winograd_f32(x, &x_at, w, NULL, y, &y_at, room_##name, &window, &lots_##name, NULL, &fused))
+        occ_winograd_open_f32(x, &x_at, w, NULL, y, &y_at, room_##name, &window, &lots_##name, NULL, &fused))
 KERNELS(RUN_CONV, RUN_DEPTHWISE, RUN_POOL, RUN_DOT, RUN_TILES)
 
 #define ROW(name, ic, oc, k, s, p, block, tile, side, group, gap) \

@@ -96,7 +96,7 @@ static void literal_geometry(void **state)
         const occ_fused  fused = {2, {oc + 5, 0}, epilogue}; \
         float           *u = transformed(c, w, m), *room = test_floats(scratch); \
         (void)pitch; \
-        occ_winograd_f32(x, &x_at, u, bias, y, &y_at, room, &window, &lots, e, &fused); \
+        occ_winograd_open_f32(x, &x_at, u, bias, y, &y_at, room, &window, &lots, e, &fused); \
         test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch); \
     }
 LITERALS(OPEN)
