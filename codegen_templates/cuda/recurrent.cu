@@ -21,6 +21,22 @@
 #define OCC_RECUR_SMALL_FLOATS (2 * OCC_RECUR_SMALL + 8 * OCC_RECUR_SHARES)
 #define OCC_RECUR_LARGE_FLOATS (2 * OCC_RECUR_LARGE + 4 * OCC_RECUR_LARGE)
 
+/* recur_pack - rearranges [gates][hidden] to panels of 32 gates; the last panel has the remaining gates. */
+OCC_INLINE void occ_recur_pack(float *to, const float *from, int64_t gates, int64_t hidden)
+{
+    for (int64_t u = occ_unit(); u < gates * hidden; u += occ_units()) {
+        const int64_t panel = u / (32 * hidden) * 32, width = occ_min(32, gates - panel), at = u - panel * hidden;
+        to[u] = from[(panel + at % width) * hidden + at / width];
+    }
+}
+
+/* recur_bias - adds the state's bias to the input's bias for the first `both` gates: from [2][gates] to [gates]. */
+OCC_INLINE void occ_recur_bias(float *to, const float *from, int64_t gates, int64_t both)
+{
+    for (int64_t i = occ_unit(); i < gates; i += occ_units())
+        to[i] = from[i] + (i < both ? from[gates + i] : 0.0f);
+}
+
 /* Fours of gates, the last of which may have fewer. */
 OCC_HOT int64_t occ_recur_fours(int64_t gates)
 {
@@ -231,8 +247,9 @@ OCC_HOT void occ_gru_reset(const occ_gru_work *m, int64_t hidden, const occ_exte
     }
 }
 
-/* New states from the sums of all gates. y: of this time, or NULL; x: the input's part of gate h */
-OCC_HOT void occ_gru_step(float *y, const occ_gru_work *m, const float *x, const occ_gru_form *form,
+/* New states from the sums of all gates. y: of this time, or NULL; x: the input's part of gate h, of which the thread
+ * has read its first one, `ahead` */
+OCC_HOT void occ_gru_step(float *y, const occ_gru_work *m, const float *x, float ahead, const occ_gru_form *form,
                           const occ_extent *kind, const double *table_act, float limit)
 {
     const int64_t hidden = form->hidden;
@@ -241,7 +258,7 @@ OCC_HOT void occ_gru_step(float *y, const occ_gru_work *m, const float *x, const
         float       g = occ_recur_sum(m->h, hidden, hidden, j);
         if (form->before) {
             const float sum = occ_recur_sum(m->zr, hidden, 2 * hidden, hidden + j);
-            g = x[j] + occ_recur_activate(sum, kind[0], table_act, limit) * g;
+            g = (j < occ_threads() ? ahead : x[j]) + occ_recur_activate(sum, kind[0], table_act, limit) * g;
         }
         g = occ_recur_activate(g, kind[1], table_act + 2, limit);
         m->state[j] = (1.0f - z) * g + z * m->state[j];
@@ -269,6 +286,7 @@ OCC_HOT int occ_gru_rows(const occ_gru_work *work, float *y, float *h, const flo
         for (int64_t s = 0; s < length; s++) {
             const int64_t t = occ_recur_time(s, length, form->reverse);
             const float  *x = xg + t * form->gt + b * form->gb;
+            const float   ahead = form->before && occ_thread() < hidden ? x[2 * hidden + occ_thread()] : 0.0f;
             occ_barrier(); /* the state is there, and the sums have been used */
             occ_recur_products(m.zr, x, m.state, r, hidden, 2 * hidden);
             if (!form->before) {
@@ -279,7 +297,8 @@ OCC_HOT int occ_gru_rows(const occ_gru_work *work, float *y, float *h, const flo
             occ_recur_products(m.h, form->before ? hbias : x + 2 * hidden, form->before ? m.state : m.reset,
                                r + 2 * hidden * hidden, hidden, hidden);
             occ_barrier(); /* the sums are there, and the state has been used */
-            occ_gru_step(y ? y + t * form->yt + b * form->yb : y, &m, x + 2 * hidden, form, kind, table_act, limit);
+            occ_gru_step(y ? y + t * form->yt + b * form->yb : y, &m, x + 2 * hidden, ahead, form, kind, table_act,
+                         limit);
         }
         if (shares)
             occ_recur_copy(hb, m.state, hidden);

@@ -1,10 +1,14 @@
 /* cover_recurrent.cu - recurrent cells as generated code calls them: compiled only. */
 #include "occ_cuda.h"
 
+#define occ_recur_pack host_recur_pack
+#define occ_recur_bias host_recur_bias
 #define occ_lstm_f32 host_lstm_f32
 #define occ_gru_f32 host_gru_f32
 #define occ_rnn_f32 host_rnn_f32
 #include "recurrent.c"
+#undef occ_recur_pack
+#undef occ_recur_bias
 #undef occ_lstm_f32
 #undef occ_gru_f32
 #undef occ_rnn_f32
@@ -57,3 +61,9 @@ GRU(gru_1024, 1024, 8, 1)
 GRU(gru_3000, 3000, 2, 0)
 RNN(rnn_64, 64, 1)
 RNN(rnn_2000, 2000, 1)
+
+extern "C" OCC_KERNEL void step_pack(float *to, const float *from, float *bias, const float *biases)
+{
+    occ_recur_pack(to, from, 600, 200);
+    occ_recur_bias(bias, biases, 600, 400);
+}

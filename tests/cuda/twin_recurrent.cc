@@ -2,10 +2,14 @@
  * every grid and order. */
 #include "twin.h"
 
+#define occ_recur_pack host_recur_pack
+#define occ_recur_bias host_recur_bias
 #define occ_lstm_f32 host_lstm_f32
 #define occ_gru_f32 host_gru_f32
 #define occ_rnn_f32 host_rnn_f32
 #include "recurrent.c"
+#undef occ_recur_pack
+#undef occ_recur_bias
 #undef occ_lstm_f32
 #undef occ_gru_f32
 #undef occ_rnn_f32
@@ -203,9 +207,28 @@ static void lengths_are_checked(void **)
     }
 }
 
+/* Weights and biases that are computed while running. */
+static void weights(void **)
+{
+    Random random = {75};
+    for (int i = 0; i < rounds(30); i++) {
+        const int64_t gates = random.pick(1, 100), hidden = random.pick(1, 40), both = random.pick(0, gates);
+        Tensor<float> from(gates * hidden), to(gates * hidden), biases(2 * gates), bias(gates);
+        from.fill([&] { return random.real(); });
+        biases.fill([&] { return random.real(); });
+        compare(
+            "recur_pack", to, [&](float *y) { host_recur_pack(y, from.at(), gates, hidden); },
+            [&](float *y) { occ_recur_pack(y, from.at(), gates, hidden); });
+        compare(
+            "recur_bias", bias, [&](float *y) { host_recur_bias(y, biases.at(), gates, both); },
+            [&](float *y) { occ_recur_bias(y, biases.at(), gates, both); });
+    }
+}
+
 int main()
 {
-    const CMUnitTest tests[] = {cmocka_unit_test(lstms), cmocka_unit_test(grus), cmocka_unit_test(rnns),
+    const CMUnitTest tests[] = {cmocka_unit_test(weights),     cmocka_unit_test(lstms),
+                                cmocka_unit_test(grus),        cmocka_unit_test(rnns),
                                 cmocka_unit_test(large_cells), cmocka_unit_test(lengths_are_checked)};
     return cmocka_run_group_tests(tests, nullptr, nullptr);
 }
