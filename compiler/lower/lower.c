@@ -45,8 +45,23 @@ static void count_uses(Lower *lower, const Graph *graph)
 static bool can_lie_inside(const Lower *lower, const Value *value, const Graph *graph)
 {
     return value && value->def && value->def->graph == graph && !value->data && !lower->output[value->id] &&
-           !lower->inside[value->id].parent && type_is_static(&value->type) &&
-           !(op_info[value->def->op].traits & OP_CONTROL);
+           !lower->inside[value->id].parent && !(op_info[value->def->op].traits & OP_CONTROL);
+}
+
+/* Whether each member's place in the whole is known before the members are: a constant extent along the axis, and the
+ * whole's extents along the others. Run-time extents are the same there if they are the same expression, so that no
+ * member can be larger than its place. */
+static bool has_places(const Node *node, int axis)
+{
+    const Type *whole = &node->out[0]->type;
+
+    for (int k = 0; k < node->nin; k++)
+        for (int i = 0; i < whole->rank; i++) {
+            Extent extent = node->in[k]->type.dim[i];
+            if (i == axis ? !extent_is_const(extent) : !extent_same(extent, whole->dim[i]))
+                return false;
+        }
+    return true;
 }
 
 static void place_inside(Lower *lower, const Graph *graph)
@@ -59,10 +74,12 @@ static void place_inside(Lower *lower, const Graph *graph)
         int         axis;
 
         if (node->op != OP_onnx_Concat || (lower->copied && lower->copied[node->out[0]->id]) ||
-            !type_is_static(&node->out[0]->type) || node->out[0]->type.dtype == DTYPE_TEXT)
+            node->out[0]->type.dtype == DTYPE_TEXT)
             continue;
         axis = (int)node_int(node, "axis", 1);
         axis += axis < 0 ? node->out[0]->type.rank : 0;
+        if (!has_places(node, axis))
+            continue;
         for (int k = 0; k < node->nin; k++) {
             if (can_lie_inside(lower, node->in[k], graph))
                 lower->inside[node->in[k]->id] = (Inside){node->out[0], axis, start};

@@ -131,9 +131,22 @@ def deep(net, x):
     return conv(net, conv(net, y, 32, 160, dilation=2), 160, 32, stride=2)
 
 
+def joined(net, x):
+    """Members of several kinds, computed inside the whole: a convolution, pools, a smaller concatenation, one that is read twice; and
+    in rows, where a member's place begins at a run-time number of elements."""
+    x = conv(net, x, 3, 8)
+    same = dict(kernel_shape=[3, 3], pads=[1] * 4)
+    inner = net.add("Concat", net.add("MaxPool", x, **same), net.add("AveragePool", x, **same), axis=1)
+    y = net.add("Concat", x, conv(net, x, 8, 12), inner, net.add("Sigmoid", x), axis=1)
+    y = conv(net, y, 44, 6, k=1)
+    return net.add("Concat", net.add("Tanh", net.add("Transpose", y, perm=[0, 1, 3, 2])), net.add("Neg", net.add("Transpose", y, perm=[0, 1, 3, 2])),
+                   axis=1)
+
+
 NETS = dict(mobile=(mobile, 1, 40), plain=(plain, 3, 30), residual=(residual, 1, 44), raised=(raised, 1, 9),
             dense=(dense, 2, 20), odd=(odd, 6, 25), transposed=(transposed, 5, 14), resized=(resized, 4, 17),
-            bytes_mobile=(bytes_mobile, 1, 60), bytes_plain=(bytes_plain, 1, 41), deep=(deep, 1, 60))
+            bytes_mobile=(bytes_mobile, 1, 60), bytes_plain=(bytes_plain, 1, 41), deep=(deep, 1, 60),
+            joined=(joined, 1, 23))
 
 
 def extents(name, sort, flags=(), axes="HW"):

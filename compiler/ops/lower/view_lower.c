@@ -140,7 +140,7 @@ int lower_concat(Lower *lower, const Node *node)
     Layout  layout = LAYOUT_ROW_MAJOR;
     Operand y, x, whole;
 
-    if (!type_is_static(&node->out[0]->type)) /* then no input lies in its place yet */
+    if (!type_is_static(&node->out[0]->type)) /* of use where no input lies in its place yet */
         layout = lower_wanted_layout(lower, node->out[0], layout);
     for (int i = 0; i < node->nin; i++) {
         if (lower_input(lower, node, i, &x) < 0)
