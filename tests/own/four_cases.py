@@ -39,7 +39,7 @@ FOURS = [
     four("open_rows", dict(x="N, W", y="N, 1", b="W"), "float[N, W] z", "m = Mul (x, b) r = Add (m, y) z = Relu (r)", OPEN,
          ("--dim=N=1..300", "--dim=W=1..64")),
     four("open_count", dict(x="N, 43", y="N, 43"), "float[N, 43] z", GATED, OPEN, ("--dim=N=1..300",)),
-    four("open_window", dict(x="N, 44", y="N, 3"), "float[M, 44] z",
+    four("open_window", dict(x="N, 44", y="N, 4"), "float[M, 44] z",
          "t = Tanh (x) r = Concat <axis = 1> (t, y) " + window(1, 1, 45) + " v = Slice (r, s, e, a) q = Neg (v) z = Concat <axis = 0> (q, t)", OPEN,
          ("--dim=N=1..300",)),
 ]
