@@ -264,8 +264,11 @@ def ask_engines(options, word):
 def prepare_library(options, word):
     """Compiles the programs with engines; what went wrong, or None."""
     try:
+        beside = pathlib.Path(options.cudnn).parent / "cu13" / "lib"             # where pip puts cuBLASLt
+        product = beside / "libcublasLt.so.13"
         libraries = (["-DOCC_CUDNN", "-DOCC_CUBLASLT", "-isystem", f"{options.cudnn}/include"],
-                     [f"-Xlinker={options.cudnn}/lib/libcudnn.so.9", "-lcublasLt", f"-Xlinker=-rpath={options.cudnn}/lib"])
+                     [f"-Xlinker={options.cudnn}/lib/libcudnn.so.9", f"-Xlinker={product}" if product.exists() else "-lcublasLt",
+                      f"-Xlinker=-rpath={options.cudnn}/lib:{beside}"])
         for form in LIBRARY_FORMS:
             room = room_of(options, word, f"{form}-library")
             build(options, room_of(options, word) / "model.onnx", room, *flags_of(form), f"--tuned={room / 'engines.txt'}", libraries=libraries)

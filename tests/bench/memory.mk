@@ -37,12 +37,16 @@ bench-tracker: $(VENV)
 	$(PYTHON) tests/bench/tracker.py --torch=$(OCCAMY_TORCH) --tracker=$(TRACKER_TORCH) --write=docs/occamy.md
 
 # Networks on a device, beside PyTorch on the same one; writes docs/cuda-figures.md. CUDA_TORCH: a Python with torch (CUDA), torchvision and
-# onnx; CUDA_NETWORKS="resnet50/1 ..." takes these, with their batches.
-CUDA_NETWORKS ?=
-CUDA_TORCH    ?= python3
+# onnx; CUDA_NETWORKS="resnet50/1 ..." takes these, with their batches. CUDA_LIBRARIES=1 builds programs with engines of cuDNN and cuBLASLt,
+# too, which occam-engines-here measures first (make engines-here).
+CUDA_NETWORKS  ?=
+CUDA_TORCH     ?= python3
+CUDA_LIBRARIES ?=
+CUDA_ENGINES   := $(BUILD)/engines/occam-engines-here
 
-bench-cuda: $(BUILD)/occamyc
+bench-cuda: $(BUILD)/occamyc $(if $(CUDA_LIBRARIES),$(CUDA_ENGINES))
 	$(CUDA_TORCH) tests/bench/cuda.py --occamyc=$(BUILD)/occamyc --nvcc=$(NVCC) --folder=$(BUILD)/bench/cuda \
+	    $(if $(CUDA_LIBRARIES),--engines='$(CUDA_ENGINES) --device=here --products --linear' --cudnn=$(abspath $(CUDNN)/nvidia/cudnn)) \
 	    --write=$(if $(CUDA_NETWORKS),$(BUILD)/bench/cuda.md,docs/cuda-figures.md) $(CUDA_NETWORKS)
 
 .PHONY: bench-cuda
