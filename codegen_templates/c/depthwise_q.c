@@ -15,7 +15,7 @@ OCC_STEP void occ_dq_pixel_TPL_N_TPL_N2(const occ_depthwise_q *q, int64_t image,
                                         int64_t from)
 {
     const occ_dq_block b = {from, OCC_DQ_VECTORS, (int)occ_min(q->g.outputs - from, OCC_DQ_VECTORS * OCC_W)};
-    const occ_dq_how   how = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
+    const occ_dq_how   how = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2, 0};
     occ_dq_tile(q, how, &b, image, z, r, c, occ_conv_taps(&q->g, 2, c), OCC_TILE_INSIDE, 1);
 }
 
@@ -34,7 +34,7 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
     const int     literal = OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(y_at->dim[1]) &&
                         OCC_KNOWN(window->kernel[2]) &&
                         occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DQ_COLUMNS);
-    const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2};
+    const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2, occ_dq_takes_pairs(window)};
     occ_depthwise_q  q = {occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0),
                           (const uint8_t *)x,
                           w,

@@ -26,10 +26,12 @@ typedef struct occ_depthwise_q {
     int32_t        zero, yzero;
 } occ_depthwise_q;
 
-/* Parameters that are literal in every call: how x is read, and how results are stored. */
+/* Parameters that are literal in every call: how x is read, how results are stored, and whether two rows of taps are
+ * taken at a time. */
 typedef struct occ_dq_how {
     int        is_signed;
     occ_fn_put put;
+    int        pairs;
 } occ_dq_how;
 
 /* Channels of a tile: the first one, and how many. */
@@ -44,8 +46,22 @@ OCC_HOT int occ_dq_lanes(const occ_dq_block *b, int vector)
     return left > OCC_W ? OCC_W : left;
 }
 
-#if defined(OCC_BYTES_AVX2)
+/* The pixels of a tile that see a tap: first to last - 1. Only those before `left` and from `right` on (literals) have
+ * to be asked; 0 and all: none. */
+typedef struct occ_dq_seen {
+    int64_t first, last, left, right;
+} occ_dq_seen;
+
 #define OCC_DQ_PAIRS 7 /* the widest row of taps whose weights stay in registers */
+
+/* Whether the geometry of a row is literal and small enough for two rows of taps at a time. */
+OCC_HOT int occ_dq_takes_pairs(const occ_window *window)
+{
+    return OCC_KNOWN(window->kernel[2]) && OCC_KNOWN(window->stride[2]) && OCC_KNOWN(window->dilation[2]) &&
+           window->dilation[2] == 1 && window->kernel[2] <= OCC_DQ_PAIRS && window->stride[2] <= 2;
+}
+
+#if defined(OCC_BYTES_AVX2)
 typedef uint8_t occ_dq_half __attribute__((vector_size(2 * OCC_W)));
 
 /* Bytes of a vector of channels as 16-bit integers, one in each lane; `two` (literal): those of the row `below` beside
@@ -66,23 +82,31 @@ OCC_HOT occ_vi occ_dq_words(const uint8_t *x, int64_t below, int is_signed, int 
     return v;
 }
 
-/* Whether the geometry of a row is literal and small enough for occ_dq_pairs. */
-OCC_HOT int occ_dq_takes_pairs(const occ_conv *g)
+/* The pixels of x that a tile reads in a row and that lie in the image; the tile's first result is in column `at`. */
+OCC_HOT occ_dq_seen occ_dq_pixels(const occ_conv *g, int edge, int64_t at, int columns)
 {
-    return OCC_KNOWN(g->kernel[2]) && OCC_KNOWN(g->stride[2]) && OCC_KNOWN(g->dilation[2]) && g->dilation[2] == 1 &&
-           g->kernel[2] <= OCC_DQ_PAIRS && g->stride[2] <= 2;
+    const int64_t step = g->stride[2], all = (columns - 1) * step + g->kernel[2], first = g->pad[2] - at * step;
+    occ_dq_seen   seen = {first, first + g->in[2], g->pad[2], (columns - 1) * step + 1};
+    if (edge == OCC_TILE_INSIDE) {
+        seen.left = 0;
+        seen.right = all;
+    } else if (edge == OCC_TILE_EDGE) {
+        seen.left = all;
+        seen.right = 0;
+    }
+    return seen;
 }
 
-/* Adds one row of taps, or two (literal) rows that are `below` apart in x, to a tile whose pixels see all of them. Each
- * pixel of x is widened once, for all taps and results that need it. */
+/* Adds one row of taps, or two (literal) rows that are `below` apart in x, to a tile. Each pixel of x is widened once,
+ * for all taps and results that need it; those outside the image count as zero. */
 OCC_HOT void occ_dq_pairs(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc,
-                          const uint8_t *x, int64_t below, const int8_t *w, int two, int columns)
+                          const uint8_t *x, int64_t below, const int8_t *w, int two, occ_dq_seen seen, int columns)
 {
     const int64_t  step = q->g.stride[2], taps = q->g.kernel[2], pixels = (columns - 1) * step + taps;
     const uint32_t zero = (uint32_t)q->zero & 0xffff, zeros = two ? zero * 0x10001u : zero;
     OCC_UNROLL(4)
     for (int j = 0; j < b->vectors; j++) {
-        occ_vi tap[OCC_DQ_PAIRS];
+        occ_vi tap[OCC_DQ_PAIRS] = {{0}};
         OCC_UNROLL(OCC_DQ_PAIRS)
         for (int64_t n = 0; n < taps; n++) {
             const uint8_t *from = (const uint8_t *)w + n * q->wtap + j * OCC_W;
@@ -91,6 +115,8 @@ OCC_HOT void occ_dq_pairs(const occ_depthwise_q *q, occ_dq_how how, const occ_dq
         }
         OCC_UNROLL(32)
         for (int64_t p = 0; p < pixels; p++) {
+            if ((p < seen.left && p < seen.first) || (p >= seen.right && p >= seen.last))
+                continue;
             const occ_vi v = occ_dq_words(x + p * q->g.xaxis[2] + j * OCC_W, below, how.is_signed, two);
             const occ_vi part = q->zero ? (occ_vi)((occ_vh)v - (occ_vh)occ_viset((int32_t)zeros)) : v;
             OCC_UNROLL(OCC_DQ_PAIRS)
@@ -101,12 +127,6 @@ OCC_HOT void occ_dq_pairs(const occ_depthwise_q *q, occ_dq_how how, const occ_dq
     }
 }
 #endif
-
-/* The pixels of a tile that see a tap: first to last - 1. Only those before `left` and from `right` on (literals) have
- * to be asked; 0 and all: none. */
-typedef struct occ_dq_seen {
-    int64_t first, last, left, right;
-} occ_dq_seen;
 
 /* acc[c][j] += one tap for those of `columns` pixels that see it: pixels `across` elements apart, the weights at w. */
 OCC_HOT void occ_dq_tap(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc, const uint8_t *x,
@@ -192,12 +212,13 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
         const int8_t  *w = q->w + i * g->kernel[1] * row + (q->wtap ? b->channel : 0);
         int64_t        k = h.first;
 #if defined(OCC_BYTES_AVX2)
-        if (edge == OCC_TILE_INSIDE && columns > 1 && b->lanes == b->vectors * OCC_W && occ_dq_takes_pairs(g)) {
+        if (columns > 1 && b->lanes == b->vectors * OCC_W && how.pairs) {
+            const occ_dq_seen seen = occ_dq_pixels(g, edge, c, columns);
             OCC_ROLL
             for (; k + 2 <= h.last; k += 2)
-                occ_dq_pairs(q, how, b, acc, from + k * below, below, w + k * row, 1, columns);
+                occ_dq_pairs(q, how, b, acc, from + k * below, below, w + k * row, 1, seen, columns);
             if (k < h.last)
-                occ_dq_pairs(q, how, b, acc, from + k * below, below, w + k * row, 0, columns);
+                occ_dq_pairs(q, how, b, acc, from + k * below, below, w + k * row, 0, seen, columns);
             k = h.last;
         }
 #endif
