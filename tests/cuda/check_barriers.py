@@ -17,13 +17,14 @@ CALL = re.compile(r"^\s*occ_barrier\(\);", re.M)
 
 def sources(twin):
     """The device files that a test includes, directly or not."""
-    seen, open_files = set(), re.findall(r'#include "([\w.]+)"', Path(f"tests/cuda/{twin}.cc").read_text())
+    seen, open_files = set(), [f"{twin}.cc"]
     while open_files:
-        path = KERNELS / open_files.pop()
-        if path.exists() and path not in seen:
-            seen.add(path)
-            open_files += re.findall(r'#include "([\w.]+)"', path.read_text())
-    return sorted(seen)
+        name = open_files.pop()
+        for path in (KERNELS / name, Path("tests/cuda") / name):
+            if path.exists() and path not in seen:
+                seen.add(path)
+                open_files += re.findall(r'#include "([\w.]+)"', path.read_text())
+    return sorted(path for path in seen if path.parent == KERNELS)
 
 
 def is_seen(twin, folder, build):

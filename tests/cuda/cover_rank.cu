@@ -8,36 +8,8 @@
 #undef occ_argmax_TPL_N
 #undef occ_topk_TPL_N
 #include "rank.cu"
-#define occ_cumsum_TPL_N host_cumsum
-#define occ_cumprod_TPL_N host_cumprod
-#define occ_trilu_TPL_N host_trilu
-#define occ_eye_TPL_N host_eye
-#define occ_range_TPL_N host_range
-#define occ_fill_TPL_N host_fill
-#include "series.c"
-#undef occ_cumsum_TPL_N
-#undef occ_cumprod_TPL_N
-#undef occ_trilu_TPL_N
-#undef occ_eye_TPL_N
-#undef occ_range_TPL_N
-#undef occ_fill_TPL_N
-#include "series.cu"
-#define occ_gather_TPL_N host_gather
-#define occ_gather_elements_TPL_N host_gather_elements
-#define occ_gather_nd_TPL_N host_gather_nd
-#define occ_scatter_nd_TPL_N host_scatter_nd
-#define occ_pad_TPL_N host_pad
-#define occ_tile_TPL_N host_tile
-#define occ_onehot_TPL_N host_onehot
-#include "index.c"
-#undef occ_gather_TPL_N
-#undef occ_gather_elements_TPL_N
-#undef occ_gather_nd_TPL_N
-#undef occ_scatter_nd_TPL_N
-#undef occ_pad_TPL_N
-#undef occ_tile_TPL_N
-#undef occ_onehot_TPL_N
-#include "index.cu"
+#include "host_series.h"
+#include "host_index.h"
 
 #define occ_cache_append_TPL_N host_cache_append
 #include "cache.c"

@@ -1,18 +1,7 @@
 /* cover_recurrent.cu - recurrent cells as generated code calls them: compiled only. */
 #include "occ_cuda.h"
 
-#define occ_recur_pack host_recur_pack
-#define occ_recur_bias host_recur_bias
-#define occ_lstm_f32 host_lstm_f32
-#define occ_gru_f32 host_gru_f32
-#define occ_rnn_f32 host_rnn_f32
-#include "recurrent.c"
-#undef occ_recur_pack
-#undef occ_recur_bias
-#undef occ_lstm_f32
-#undef occ_gru_f32
-#undef occ_rnn_f32
-#include "recurrent.cu"
+#include "host_recurrent.h"
 
 static __device__ const double     acts[] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
 static __device__ const occ_extent kinds[] = {OCC_RECUR_SIGMOID, OCC_RECUR_TANH, OCC_RECUR_TANH};

@@ -2,18 +2,7 @@
  * every grid and order. */
 #include "twin.h"
 
-#define occ_recur_pack host_recur_pack
-#define occ_recur_bias host_recur_bias
-#define occ_lstm_f32 host_lstm_f32
-#define occ_gru_f32 host_gru_f32
-#define occ_rnn_f32 host_rnn_f32
-#include "recurrent.c"
-#undef occ_recur_pack
-#undef occ_recur_bias
-#undef occ_lstm_f32
-#undef occ_gru_f32
-#undef occ_rnn_f32
-#include "recurrent.cu"
+#include "host_recurrent.h"
 
 /* Sizes of a cell, and where its tensors lie: members are `gap` elements further apart than they need to be, and
  * y is [time][batch] or [batch][time]. */

@@ -2,20 +2,7 @@
  * elsewhere, and the same bits under every grid and order. */
 #include "twin.h"
 
-#define occ_cumsum_TPL_N host_cumsum
-#define occ_cumprod_TPL_N host_cumprod
-#define occ_trilu_TPL_N host_trilu
-#define occ_eye_TPL_N host_eye
-#define occ_range_TPL_N host_range
-#define occ_fill_TPL_N host_fill
-#include "series.c"
-#undef occ_cumsum_TPL_N
-#undef occ_cumprod_TPL_N
-#undef occ_trilu_TPL_N
-#undef occ_eye_TPL_N
-#undef occ_range_TPL_N
-#undef occ_fill_TPL_N
-#include "series.cu"
+#include "host_series.h"
 
 static void sums(void **)
 {
