@@ -149,7 +149,7 @@ static void put_remark(Text *text, const Question *q, const Offer *offer, const 
     put_room(text, chosen);
 }
 
-/* What questions are answered from. */
+/* The command, and the sources of its answers. */
 typedef struct Asking {
     const Command *command;
     Questions      questions;

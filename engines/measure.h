@@ -6,7 +6,7 @@
 
 typedef struct Meter Meter;
 
-/* Takes the device; the library's name and the device's stand in *device. Returns NULL with a message where there is no
+/* Takes the device; *device then has its name, and the library's handle. Returns NULL with a message where there is no
  * device, or where this program was built without one (no_device.c). */
 Meter *meter_open(Device *device, Diag *diag);
 

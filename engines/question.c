@@ -189,10 +189,9 @@ static Question *find_question(Questions *questions, Diag *diag, const char *tex
 /* The nanoseconds that the profile has for a key; 0: it has none. */
 static double time_of(const Profile *times, const char *key)
 {
-    for (int i = 0; i < times->nstep; i++)
-        if (!strcmp(times->step[i].key, key))
-            return times->step[i].time;
-    return 0.0;
+    int step = profile_find(times, key);
+
+    return step < 0 ? 0.0 : times->step[step].time;
 }
 
 static int read_line(Questions *questions, Line *line, const Profile *times)

@@ -6,7 +6,7 @@
 typedef char    occ_lookup_v __attribute__((vector_size(32)));
 typedef int16_t occ_lookup_w __attribute__((vector_size(32)));
 
-/* Of each byte: a where the highest bit of `which` is 0, else b. */
+/* A byte of the result is that of a where the highest bit of the byte in `which` is 0, else that of b. */
 OCC_HOT occ_lookup_v occ_lookup_pick(occ_lookup_v a, occ_lookup_v b, occ_lookup_w which)
 {
     occ_lookup_v v;

@@ -5,8 +5,8 @@
 #include "occ_mma_tile.h"
 #include "occ_slices_mma.h"
 
-/* Brings and adds all terms of a tile. Terms that come one by one need the registers of a stage on its way; where extents
- * allow fours but tensors begin elsewhere, a short loop must do. */
+/* Brings and adds all terms of a tile. Terms that come one by one need the registers of a stage on its way. A short
+ * loop must do where extents allow fours but tensors begin elsewhere. */
 OCC_HOT void occ_conv_mma_run(float *memory, occ_mma_part *p, int sides, const occ_conv_big *f, int kind, int part)
 {
     if (f->fours)

@@ -7,7 +7,7 @@
  *     row 0   | gates 0-3 | 4-7 | 8-11 | ... | 28-31 |
  *     row 1   |     "     |  "  |  "   | ... |   "   |
  *
- * Where there are fewer than 256 fours of gates, the rows are shared out, too, in `parts`. The order of a gate's sum
+ * Rows are shared out in `parts`, too, where there are fewer than 256 groups of four gates. The order of a gate's sum
  * follows from the extents alone: part p adds the products of rows p, p + parts, p + 2 * parts and so on, each fused
  * with the sum so far; then the input's part is added to part 0, and to that part 1, part 2 and so on. */
 #include "occ_base.h"
@@ -230,8 +230,8 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
 
 /* -------------------------------------------------------------------------------------------------------------- GRU */
 
-/* What a block computes a GRU in: the state, the state that the reset gate has passed,
- * sums of the gates z and r, and of gate h; and which members of the batch: first, first + step and so on. */
+/* The memory in which a block computes a GRU: the state, the state that the reset gate has passed, sums of the gates z
+ * and r, and of gate h. The block computes members first, first + step and so on of the batch. */
 typedef struct occ_gru_work {
     float  *state, *reset, *zr, *h;
     int64_t first, step;

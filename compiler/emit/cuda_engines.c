@@ -133,7 +133,7 @@ static void put_conv(Emit *emit, Text *text, const Step *step)
     put_numbers(text, y, 5);
     text_printf(text, "%d, %d, %d, ", step_bias(step) != NULL, e.addend >= 0, e.function);
     text_double(text, e.slope);
-    text_printf(text, ", %d}, ", emit->emission->options->tf32 || emit->emission->options->fp16);
+    text_printf(text, ", %d}, ", options_factors(emit->emission->options) != NULL);
 }
 
 static const Step *first_step_of(const Program *p, int engine)

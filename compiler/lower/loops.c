@@ -183,7 +183,7 @@ static bool has_constant_strides(const LoopNest *nest, int axis)
     return true;
 }
 
-/* Where rows hold few elements, a long axis becomes the innermost one, so that vectors are full. */
+/* A long axis becomes the innermost one where rows hold few elements, so that vectors are full. */
 static bool turn_short_rows(const Lower *lower, LoopNest *nest)
 {
     enum { MOST_IN_A_ROW = 3, LEAST_ROWS = 64 };

@@ -284,13 +284,13 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
     return s ? ask(s->last) : result(cudaErrorInvalidResourceHandle);
 }
 
-/* A stream that waits for captured work is captured with it. */
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, void (*function)(void *), void *data)
 {
     ENTER(FAKE_CALL, cudaErrorLaunchFailure);
     return put(stream, {FAKE_MARK, "host function", 0, [function, data] { function(data); }, nullptr, 0, 0, 0});
 }
 
+/* A stream that waits for captured work is captured with it. */
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned)
 {
     ENTER(FAKE_CALL, cudaErrorLaunchFailure);
