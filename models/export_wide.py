@@ -8,7 +8,9 @@ import torch
 from torch import nn
 
 import export_classic
+import wide_attention as attention
 import wide_sequences as sequences
+import wide_series as series
 import wide_vision as vision
 
 
@@ -18,6 +20,10 @@ def drawn(*shape):
 
 def click():
     return torch.randn(128, 13), torch.randint(0, 1000, (128, 26))
+
+
+def graph():
+    return torch.randn(2708, 256), torch.randint(0, 2, (2, 10556))
 
 
 # name: a function that makes the module, one that draws an example of its inputs
@@ -41,6 +47,17 @@ NETWORKS = {
     "nbeats_96": (sequences.NBeats, lambda: drawn(1, 96)),
     "dlrm_128": (sequences.Dlrm, click),
     "tinybert_encoder_128": (sequences.Encoder, lambda: drawn(1, 128, 312)),
+    "svtr_tiny_32x100": (attention.Svtr, lambda: drawn(1, 3, 32, 100)),
+    "mobilevit_xs_256": (attention.MobileVit, lambda: drawn(1, 3, 256, 256)),
+    "poolformer_s12_128": (attention.PoolFormer, lambda: drawn(1, 3, 128, 128)),
+    "levit_128s_224": (attention.Levit, lambda: drawn(1, 3, 224, 224)),
+    "cait_xxs_4": (attention.Cait, lambda: drawn(1, 3, 224, 224)),
+    "patchtst_512": (series.PatchTst, lambda: drawn(1, 7, 512)),
+    "autoformer_336": (series.Autoformer, lambda: drawn(1, 336, 7)),
+    "tcn_1024": (series.Tcn, lambda: drawn(1, 8, 1024)),
+    "tsmixer_336": (series.TsMixer, lambda: drawn(1, 336, 321)),
+    "dlinear_336": (series.DLinear, lambda: drawn(1, 336, 321)),
+    "graphsage_2708": (series.Graph, graph),
 }
 
 
