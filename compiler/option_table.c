@@ -392,8 +392,8 @@ const OptionRow option_rows[] = {
      "that the file names, one a line"},
     {"--graph", "auto|off", false, true, set_graph,
      "with --target=cuda: open captures what the device does in a run as one graph, which a run launches at once, "
-     "where "
-     "every run does the same (default), or steps are put into the stream one by one"},
+     "where every run does the same, else a graph for each stretch of steps between those of the host (default), or "
+     "steps are put into the stream one by one"},
     {"--dim", "NAME=N|NAME=A..B|VALUE:AXIS=A..B|'NAME=N|N|N'", false, true, set_dim,
      "pin or bound a run-time extent; AXIS may be count, elements, bytes, or values (of a small integer tensor); "
      "N|N|N: code of its own for each of these sizes, chosen by each run; repeatable"},

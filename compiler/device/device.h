@@ -49,8 +49,18 @@ void program_find_host_waits(Program *program);
  * steps that set run-time extents (graph.c). */
 void program_gather_staging(Program *program);
 
-/* Finds the steps that become one graph (graph.c). */
+/* Finds the steps that become one graph, or stretches of them that become a graph each (graph.c). */
 void program_find_graph(Program *program);
+
+/* The fewest steps of a stretch. On an H100 a launch of a graph takes 2.5 to 5 us of the host, one of a kernel 1.5 to
+ * 2: from four steps on a graph takes no longer (4 * 1.5 > 5). */
+enum { LEAST_STRETCH = 4 };
+
+/* The number of the stretch that begins with a step; -1: none does. */
+int program_stretch_at(const Program *program, int step);
+
+/* The graphs of a program: the one of all that the device does, or those of its stretches. *steps: of all of them. */
+int program_graphs(const Program *program, int *steps);
 
 /* From the first outermost step that the device is given, or that holds one, behind the last. */
 Range program_device_range(const Program *program);

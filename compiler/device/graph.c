@@ -8,10 +8,15 @@
  *   in0 up0 conv in1 up1 add down0 out0    becomes    in0 in1 | up0 conv up1 add down0 | out0
  *
  * Steps that set and check run-time integers stand before all of these, if the integers follow from the extents of the
- * caller's tensors. */
+ * caller's tensors.
+ *
+ * Where steps of the host must stand between, or branches and loops, each stretch of steps without any becomes a graph
+ * of its own, if every time the host comes by it gives the device the same: no run-time integer decides a size or an
+ * address. The host launches such a graph in the place of its steps. */
 #include "device/device.h"
 
 #include "program/flow.h"
+#include "program/operand.h"
 
 #include <string.h>
 
@@ -121,15 +126,97 @@ Range program_device_range(const Program *p)
     return range.end ? range : (Range){0, 0};
 }
 
-void program_find_graph(Program *p)
+static bool find_whole(Program *p)
 {
     Range range = program_device_range(p);
 
-    p->graph = (Range){0, 0};
     if (p->dims >= 0 && !extents_come_first(p, range))
-        return;
+        return false;
     for (int s = range.begin; s < range.end; s++)
         if (!is_fixed(p, &p->step[s]))
-            return;
+            return false;
     p->graph = range;
+    return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- stretches */
+
+/* Whether no run-time integer decides what the step does: neither an extent, a stride, an address nor an argument. */
+static bool is_constant(const Step *step)
+{
+    Passed passed;
+
+    for (int k = 0; k < step->noperand; k++)
+        if (step->operand[k].buffer >= 0 && !operand_is_static(&step->operand[k]))
+            return false;
+    for (int i = 0; step->kind == STEP_KERNEL && step_passed(step, i, &passed); i++)
+        for (int k = 0; k < passed.count; k++)
+            if (!extent_is_const(passed.extent[k]))
+                return false;
+    return true;
+}
+
+static void add_stretch(Program *p, Range range)
+{
+    if (range.end - range.begin >= LEAST_STRETCH)
+        ARENA_PUSH(p->arena, p->stretch, p->nstretch, p->cstretch, range);
+}
+
+/* The stretches of a range, and of the bodies of its branches and loops. */
+static void find_stretches(Program *p, Range range)
+{
+    int begin = range.begin, next;
+
+    for (int s = range.begin; s < range.end; s = next) {
+        const Step *step = &p->step[s];
+
+        next = flow_after(p, s);
+        if (is_fixed(p, step) && is_constant(step))
+            continue;
+        add_stretch(p, (Range){begin, s});
+        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
+            find_stretches(p, step->body[b]);
+        begin = next;
+    }
+    add_stretch(p, (Range){begin, range.end});
+}
+
+/* Whether a caller may capture the start of a run in a graph of its own, which must not launch another one: its tensors
+ * lie on the device, and the host waits for nothing before all is given. */
+static bool is_captured_by_caller(const Program *p)
+{
+    bool on_device = false, waits = false;
+
+    for (int b = 0; b < p->nbuffer; b++)
+        on_device |=
+            (p->buffer[b].kind == BUFFER_IN || p->buffer[b].kind == BUFFER_OUT) && buffer_memory(p, b) == MEMORY_DEVICE;
+    for (int s = 0; s < program_device_range(p).end; s++)
+        waits |= p->step[s].waits;
+    return on_device && !waits;
+}
+
+void program_find_graph(Program *p)
+{
+    p->graph = (Range){0, 0};
+    p->nstretch = 0;
+    if (!find_whole(p) && !is_captured_by_caller(p))
+        find_stretches(p, (Range){0, p->nstep});
+}
+
+int program_stretch_at(const Program *p, int step)
+{
+    for (int i = 0; i < p->nstretch; i++)
+        if (p->stretch[i].begin == step)
+            return i;
+    return -1;
+}
+
+int program_graphs(const Program *p, int *steps)
+{
+    int whole = p->graph.end - p->graph.begin;
+
+    *steps = whole;
+    for (int i = 0; i < p->nstretch; i++)
+        *steps += p->stretch[i].end - p->stretch[i].begin;
+    return p->nstretch + (whole > 0);
 }

@@ -1,6 +1,7 @@
 /* recheck_device.c - checks a program for a device again, from operands, memories and offsets alone. Every operand
  * lies where its step can reach it. And for every path: the copies that may still be in the stream when a step
- * begins; a step of the host must not touch bytes of pinned memory that one of them reads or writes. */
+ * begins; a step of the host must not touch bytes of pinned memory that one of them reads or writes. Graphs hold what
+ * is the same in each run, all of it, and nothing of the host's. */
 #include "device/device.h"
 
 #include "program/flow.h"
@@ -192,13 +193,75 @@ static int check_graph(const DeviceRecheck *r)
     return 0;
 }
 
+/* -------------------------------------------------------------------------------------------------------- stretches */
+
+/* Whether the host gives the device this step with the same addresses, sizes and arguments each time. */
+static bool is_always_the_same(const Program *p, const Step *step)
+{
+    if (step->waits || (!step_on_device(step) && !step_is_transfer(p, step)))
+        return false;
+    for (int k = 0; k < step->noperand; k++) {
+        const Operand *x = &step->operand[k];
+
+        if (x->buffer >= 0 && (!is_of_plan(p, x->buffer) || x->buffer == p->dims || !operand_is_static(x)))
+            return false;
+    }
+    for (int i = 0; i < step->narg; i++)
+        for (int k = 0; k < step->arg[i].count && step->arg[i].ints; k++)
+            if (step->arg[i].ints[k].expr >= 0)
+                return false;
+    return true;
+}
+
+/* By step: step - 1 is always the one before, and the only one. */
+static bool *find_followers(const Program *p)
+{
+    const Flow *flow = flow_build(p->arena, p);
+    int        *before = arena_array(p->arena, int, p->nstep + 1);
+    bool       *follows = arena_array(p->arena, bool, p->nstep + 1);
+
+    before[0]++;
+    for (int s = 0; s < p->nstep; s++)
+        for (int k = 0; k < 2; k++)
+            if (flow[s].next[k] >= 0)
+                before[flow[s].next[k]]++;
+    for (int s = 1; s < p->nstep; s++)
+        follows[s] = flow[s - 1].next[0] == s && flow[s - 1].next[1] < 0 && before[s] == 1;
+    return follows;
+}
+
+/* The stretches are the longest rows of steps that are always the same, all that are long enough; or there are none. */
+static int check_stretches(const DeviceRecheck *r)
+{
+    const Program *p = r->program;
+    const bool    *follows = find_followers(p);
+    int            found = 0, begin = 0;
+
+    if (p->nstretch && p->graph.begin < p->graph.end)
+        return complain(r, p->stretch[0].begin, "is in a graph of its own and in that of the run");
+    for (int s = 0; s <= p->nstep && p->nstretch; s++) {
+        bool held = s < p->nstep && is_always_the_same(p, &p->step[s]);
+        int  end = s, from = begin;
+
+        if (held && follows[s] && begin < s)
+            continue;
+        begin = held ? s : s + 1;
+        if (end - from < LEAST_STRETCH)
+            continue;
+        if (found == p->nstretch || p->stretch[found].begin != from || p->stretch[found].end != end)
+            return complain(r, from, "begins a stretch that is not a graph as it is");
+        found++;
+    }
+    return found == p->nstretch ? 0 : complain(r, p->stretch[found].begin, "begins a graph of steps that change");
+}
+
 int program_recheck_device(const Program *program, const Plan *plan, Diag *diag)
 {
     DeviceRecheck r = {.program = program, .plan = plan, .diag = diag};
 
     if (program->language != LANGUAGE_DEVICE)
         return 0;
-    if (check_places(&r) < 0 || check_graph(&r) < 0 || check_graph_extents(&r) < 0)
+    if (check_places(&r) < 0 || check_graph(&r) < 0 || check_graph_extents(&r) < 0 || check_stretches(&r) < 0)
         return -1;
     find_pending(&r);
     return check_stream(&r);

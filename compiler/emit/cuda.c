@@ -152,7 +152,7 @@ const Printer cuda_printer = {
     .launch = cuda_launch, .launch_failing = cuda_launch_failing,
     .set = c_set, .read = c_read, .check = c_check,
     .open = c_open, .otherwise = c_otherwise, .close = c_close,
-    .fetch = c_fetch, .await = c_await, .copy = cuda_copy, .join = cuda_join, .wait = c_wait,
+    .fetch = c_fetch, .await = c_await, .copy = cuda_copy, .join = cuda_join, .stretch = cuda_stretch, .wait = c_wait,
     .base = emit_share_variable, .prologue = c_prologue, .run = cuda_run,
     .weight = c_weight, .weight_file = c_weight_file,
     .source = put_source, .device = put_device, .header = emit_header, .host = emit_host,

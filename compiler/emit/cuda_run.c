@@ -7,7 +7,8 @@
  *
  * The steps of a graph are a function of their own, give: open captures what this function puts into the stream. With
  * run-time extents a graph is of one size. Each run with other extents than the one before puts its steps into the
- * stream; the first that has the same captures them (launch), and those behind it launch that graph. */
+ * stream; the first that has the same captures them (launch), and those behind it launch that graph. Graphs of
+ * stretches between steps of the host: cuda_stretches.c. */
 #include "device/device.h"
 #include "emit/emit.h"
 #include "program/operand.h"
@@ -265,16 +266,21 @@ static void put_prepare(Emit *emit, Text *text)
     text_put(text, "    return cudaDeviceSynchronize() ? OCC_ECUDA : 0;\n}\n\n");
 }
 
-static const char capture[] =
+static const char capture_head[] =
     "/* The graph of what the device does in a run; NULL where none can be made: then a run puts its steps into the "
     "stream. */\n"
-    "static void *@_capture(const @_memory *memory)\n{\n"
+    "static void *@_capture(const @_memory *memory)\n{\n";
+
+static const char capture_begin[] =
     "    cudaStream_t    stream = (cudaStream_t)memory->stream;\n"
     "    cudaGraph_t     graph = 0;\n"
     "    cudaGraphExec_t made = 0;\n"
     "    int             status;\n\n"
     "    if (!stream || cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal))\n        return 0;\n"
-    "    status = @_give(memory);\n"
+    "    status = ";
+
+static const char capture_end[] =
+    ";\n"
     "    if (cudaStreamEndCapture(stream, &graph) || !graph)\n        return 0;\n"
     "    if (status || cudaGraphInstantiateWithFlags(&made, graph, 0))\n        made = 0;\n"
     "    (void)cudaGraphDestroy(graph);\n"
@@ -282,6 +288,14 @@ static const char capture[] =
     "        (void)cudaGraphExecDestroy(made);\n        made = 0;\n"
     "    }\n"
     "    return made;\n}\n\n";
+
+void emit_capture(Emit *emit, Text *text, const char *head, const char *give)
+{
+    text_put_named(text, head, emit->name);
+    text_put(text, capture_begin);
+    text_put_named(text, give, emit->name);
+    text_put(text, capture_end);
+}
 
 static const char capture_open[] =
     "/* Gives a graph that was made the sizes of another one; 0: it has them. */\n"
@@ -328,26 +342,38 @@ static const char launch[] =
     "    return cudaGraphLaunch((cudaGraphExec_t)context->graph, (cudaStream_t)memory->stream) ? OCC_ECUDA : 0;\n"
     "}\n\n";
 
-static const char open_function[] = "int @_open(const @_memory *memory)\n{\n"
-                                    "    int status;\n\n"
-                                    "    if (!memory || !memory->context)\n        return OCC_ENULL;\n"
-                                    "    memory->context->graph = memory->context->out = 0;\n"
-                                    "    memory->context->in = 0;\n";
+/* The context as it is before open: no graph, no run that has been started. close gives graphs back first. */
+static void put_reset(Emit *emit, Text *text, bool gives_back)
+{
+    int         count = emit->program->nstretch;
+    const char *blanks = c_blanks(count ? 2 : 1), *at = count ? "[i]" : "";
 
-static const char close_function[] = "\nvoid @_close(const @_memory *memory)\n{\n"
-                                     "    if (!memory || !memory->context)\n        return;\n"
-                                     "    (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n"
-                                     "    if (memory->context->graph)\n"
-                                     "        (void)cudaGraphExecDestroy((cudaGraphExec_t)memory->context->graph);\n"
-                                     "    memory->context->graph = memory->context->out = 0;\n"
-                                     "    memory->context->in = 0;\n";
+    if (count)
+        text_printf(text, "    for (int i = 0; i < %d; i++) {\n", count);
+    if (gives_back)
+        text_printf(text,
+                    "%sif (memory->context->graph%s)\n"
+                    "%s    (void)cudaGraphExecDestroy((cudaGraphExec_t)memory->context->graph%s);\n",
+                    blanks, at, blanks, at);
+    if (count)
+        text_put(text, "        memory->context->graph[i] = 0;\n    }\n    memory->context->out = 0;\n");
+    else
+        text_put(text, "    memory->context->graph = memory->context->out = 0;\n");
+    text_put(text, "    memory->context->in = 0;\n");
+}
 
 static void put_open(Emit *emit, Text *text)
 {
     put_prepare(emit, text);
     if (has_graph(emit) && !graph_is_open(emit))
-        text_put_named(text, capture, emit->name);
-    text_put_named(text, open_function, emit->name);
+        emit_capture(emit, text, capture_head, "@_give(memory)");
+    emit_stretches_capture(emit, text);
+    text_put_named(text,
+                   "int @_open(const @_memory *memory)\n{\n"
+                   "    int status;\n\n"
+                   "    if (!memory || !memory->context)\n        return OCC_ENULL;\n",
+                   emit->name);
+    put_reset(emit, text, false);
     emit_engines_reset(emit, text);
     text_put_named(text, "    status = @_prepare(memory);\n", emit->name);
     emit_engines_open(emit, text);
@@ -355,8 +381,14 @@ static void put_open(Emit *emit, Text *text)
         text_put(text, "    memory->context->runs = 0;\n");
     else if (has_graph(emit))
         text_put_named(text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n", emit->name);
+    emit_stretches_open(emit, text);
     text_put(text, "    (void)cudaGetLastError(); /* the next call does not find it again */\n    return status;\n}\n");
-    text_put_named(text, close_function, emit->name);
+    text_put_named(text,
+                   "\nvoid @_close(const @_memory *memory)\n{\n"
+                   "    if (!memory || !memory->context)\n        return;\n"
+                   "    (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n",
+                   emit->name);
+    put_reset(emit, text, true);
     emit_engines_close(emit, text);
     text_put(text, "}\n");
 }
@@ -371,6 +403,7 @@ void cuda_run(Emit *emit)
         text_put_named(&steps, capture_open, emit->name);
         text_put_named(&steps, launch, emit->name);
     }
+    emit_stretches(emit, &steps);
     put_begin(emit, &steps);
     put_end(emit, &steps);
     c_check_function(emit, &text);
@@ -385,14 +418,21 @@ void cuda_run(Emit *emit)
 
 void emit_cuda_type(Emit *emit, Text *text)
 {
-    text_put_named(
-        text,
-        "/* The state of a memory between calls; filled by open, and nobody else's to touch. */\n"
-        "typedef struct {\n"
-        "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n"
-        "    const void *in;        /* of the run that has been started; NULL: none has */\n"
-        "    void       *out;\n",
-        emit->name);
+    text_put_named(text,
+                   "/* The state of a memory between calls; filled by open, and nobody else's to touch. */\n"
+                   "typedef struct {\n",
+                   emit->name);
+    if (emit->program->nstretch)
+        text_printf(
+            text,
+            "    void       *graph[%d];  /* cudaGraphExec_t each; NULL: steps are put into the stream one by one */\n",
+            emit->program->nstretch);
+    else
+        text_put(
+            text,
+            "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n");
+    text_put(text, "    const void *in;        /* of the run that has been started; NULL: none has */\n"
+                   "    void       *out;\n");
     if (graph_is_open(emit))
         text_printf(
             text,

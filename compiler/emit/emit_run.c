@@ -251,14 +251,34 @@ static void put_step(Emit *emit, int index, int depth)
     }
 }
 
+static void put_waits(Emit *emit, int index, int depth)
+{
+    const Program *p = emit->program;
+
+    for (int k = 0; k < p->nwait; k++)
+        if (p->wait[k].step == index)
+            emit->printer->wait(emit, index, p->wait[k].of, depth);
+}
+
+void emit_steps(Emit *emit, Range range, int depth)
+{
+    for (int i = range.begin; i < range.end; i = flow_after(emit->program, i)) {
+        put_waits(emit, i, depth);
+        put_step(emit, i, depth);
+    }
+}
+
 void emit_range(Emit *emit, Range range, int depth)
 {
     const Program *p = emit->program;
 
-    for (int i = range.begin; i < range.end; i = flow_after(p, i)) {
-        for (int k = 0; k < p->nwait; k++)
-            if (p->wait[k].step == i)
-                emit->printer->wait(emit, i, p->wait[k].of, depth);
-        put_step(emit, i, depth);
+    for (int i = range.begin, next; i < range.end; i = next) {
+        int stretch = program_stretch_at(p, i);
+
+        next = stretch < 0 ? flow_after(p, i) : p->stretch[stretch].end;
+        if (stretch < 0)
+            emit_steps(emit, (Range){i, next}, depth);
+        else
+            emit->printer->stretch(emit, stretch, depth);
     }
 }

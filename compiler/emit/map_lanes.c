@@ -78,6 +78,9 @@ static void put_lane_bar(const MapDrawing *map, int s)
         text_printf(map->out, "; waits for step %d", of);
     if (p->graph.begin <= s && s < p->graph.end)
         text_put(map->out, "; in the graph");
+    for (int i = 0; i < p->nstretch; i++)
+        if (p->stretch[i].begin <= s && s < p->stretch[i].end)
+            text_printf(map->out, "; in graph %d", i);
     close_bar(map);
 }
 

@@ -98,6 +98,11 @@ static void put_copy(Emit *emit, int index, int depth)
     put_index(emit, depth, "copy", index, emit->program->buffer[emit->program->step[index].operand[0].buffer].name);
 }
 
+static void put_stretch(Emit *emit, int stretch, int depth)
+{
+    put_index(emit, depth, "graph", emit->program->stretch[stretch].begin, "");
+}
+
 static void put_join(Emit *emit, int index, int depth)
 {
     put_index(emit, depth, "join", index, "");
@@ -158,7 +163,8 @@ const Printer null_printer = {
     .launch = put_launch, .launch_failing = put_launch_failing,
     .set = put_set, .read = put_read, .check = put_check,
     .open = put_open, .otherwise = put_otherwise, .close = put_close,
-    .fetch = put_fetch, .await = put_await, .copy = put_copy, .join = put_join, .wait = put_wait,
+    .fetch = put_fetch, .await = put_await, .copy = put_copy, .join = put_join, .stretch = put_stretch,
+    .wait = put_wait,
     .base = emit_share_variable, .prologue = put_prologue, .run = put_run,
     .weight = put_weight, .weight_file = put_weight_file,
     .source = put_source, .header = put_nothing, .host = put_nothing,

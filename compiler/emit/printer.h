@@ -47,6 +47,9 @@ typedef struct Printer {
     void (*copy)(struct Emit *emit, int index, int depth);
     void (*join)(struct Emit *emit, int index, int depth);
 
+    /* The line in the place of a stretch of steps, by its number, which is given to the device as one graph. */
+    void (*stretch)(struct Emit *emit, int stretch, int depth);
+
     /* The line in front of a step that waits for step `of` of another queue. */
     void (*wait)(struct Emit *emit, int index, int of, int depth);
 

@@ -103,6 +103,21 @@ static int64_t bytes_into(const Program *p, int memory)
     return bytes;
 }
 
+static void put_stretches(Json *json, const Program *p)
+{
+    if (!p->nstretch)
+        return;
+    json_list(json, "graphs");
+    for (int i = 0; i < p->nstretch; i++) {
+        json_list(json, NULL);
+        json_flat(json);
+        json_int(json, NULL, p->stretch[i].begin);
+        json_int(json, NULL, p->stretch[i].end);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
+}
+
 static void put_device(Json *json, const Emission *e)
 {
     const Program *p = e->program;
@@ -129,6 +144,7 @@ static void put_device(Json *json, const Emission *e)
         json_int(json, NULL, p->graph.end);
         json_close(json, ']');
     }
+    put_stretches(json, p);
     json_close(json, '}');
 }
 

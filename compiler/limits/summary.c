@@ -21,7 +21,8 @@ static void tell_device(const Emission *e, Text *text)
 {
     const Program   *p = e->program;
     const PlanShare *share = e->plan->share;
-    int              steps = 0, waits = 0, copies = 0, resident = program_resident(p, MEMORY_DEVICE);
+    int              steps = 0, waits = 0, copies = 0, resident = program_resident(p, MEMORY_DEVICE), held;
+    int              graphs = program_graphs(p, &held);
 
     for (int s = 0; s < p->nstep; s++) {
         steps += step_on_device(&p->step[s]);
@@ -32,11 +33,14 @@ static void tell_device(const Emission *e, Text *text)
                 resident < 0 ? 0 : p->buffer[resident].size);
     text_printf(text, "pinned   %12" PRId64 " bytes of the host, page-locked\nhost     %12" PRId64 " bytes\n",
                 share[MEMORY_PINNED].peak, share[MEMORY_HOST].peak);
-    text_printf(text, "steps    %12d on the device; %d copies to it or back, %d waits of the host%s\n", steps, copies,
-                waits,
-                p->graph.begin == p->graph.end ? ""
-                : p->dims < 0                  ? "; one graph"
-                                               : "; one graph for each size that comes twice in a row");
+    text_printf(text, "steps    %12d on the device; %d copies to it or back, %d waits of the host", steps, copies,
+                waits);
+    if (p->nstretch)
+        text_printf(text, "; %d graph%s of %d steps\n", graphs, graphs > 1 ? "s" : "", held);
+    else
+        text_put(text, !graphs       ? "\n"
+                       : p->dims < 0 ? "; one graph\n"
+                                     : "; one graph for each size that comes twice in a row\n");
 }
 
 static void tell_swap(const Swap *swap, Text *text)

@@ -1,7 +1,7 @@
 """Good and bad days of a program for CUDA, on the fake runtime: check_days.py --occamyc=PROGRAM --device=ARCHIVE --cases=FOLDER --own=FOLDER
 
 models/digits.onnx, with a graph and without: the same bits, in two contexts too (contexts.c). Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer;
-nothing is left that was taken. Graphs of run-time extents (sizes.c). No device, an old driver or too little memory: the code that says so.
+nothing is left that was taken. Graphs of run-time extents (sizes.c), and of stretches between steps of the host (stretches.c). No device, an old driver or too little memory: the code that says so.
 """
 
 import argparse
@@ -14,9 +14,25 @@ import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import host  # noqa: E402
+import onnx  # noqa: E402
 
 MODEL, INPUT = "models/digits.onnx", "models/digits/00.bin"
 SEEDS = 20
+
+# Two products and two Softmax are four steps. --place puts `turned` on the host.
+LAYERS = "{0}1 = MatMul({0}, w) {0}2 = Softmax({0}1) {0}3 = MatMul({0}2, w) "
+STRETCHES = """<ir_version: 8, opset_import: ["" : 17]>
+    main (float[1, 16] x, int64 n, bool c) => (float[1, 16] y) <float[16, 16] w = {%s}> {
+      %s h = Softmax(x3)
+      a = Loop (n, , h) <body = turn (int64 i, bool p, float[1, 16] b) => (bool q, float[1, 16] d) {
+          q = Identity(p)
+          %s d = Add(b3, b)
+        }>
+      e = If (c) <then_branch = yes () => (float[1, 16] f) { %s f = Softmax(a3) },
+                  else_branch = no () => (float[1, 16] g) { g = Neg(a) }>
+      turned = Neg(e)
+      %s y = Softmax(turned3)
+    }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), *(LAYERS.format(name) for name in ("x", "b", "a", "turned")))
 
 
 def run(folder, data, **environment):
@@ -101,6 +117,29 @@ def size_failures(arguments, folder):
                 break
 
 
+def stretch_failures(arguments, folder):
+    """stretches.c: graphs of stretches between steps of the host, and none."""
+    model, place, answers = os.path.join(folder, "stretches.onnx"), os.path.join(folder, "turned.txt"), set()
+    onnx.save(onnx.parser.parse_model(STRETCHES), model)
+    with open(place, "w") as file:
+        file.write("turned\n")
+    for flag in ("--graph=auto", "--graph=off"):
+        build(arguments, model, os.path.join(folder, "stretches"), flag, f"--place={place}", main="tests/cuda/stretches.c")
+        with open(os.path.join(folder, "stretches", "model.c")) as file:
+            text = file.read()
+        lines = [text.count(f"if (model_launch(memory, {i})) /* steps ") for i in range(5)]
+        if lines != ([1, 1, 1, 1, 0] if flag == "--graph=auto" else [0] * 5):
+            yield f"stretches, {flag}: {lines} lines that launch graphs"
+        for seed in (1, 2):
+            done = subprocess.run(["./model"], cwd=os.path.join(folder, "stretches"), capture_output=True, env={**os.environ, "OCC_FAKE_SEED": str(seed)})
+            answers.add(done.stdout)
+            if done.returncode:
+                yield f"stretches.c, {flag}, seed {seed}: exit {done.returncode}: {done.stdout}{done.stderr}"
+                break
+    if len(answers) != 1:
+        yield "stretches.c: graphs decide bits"
+
+
 def index_failures(arguments, folder):
     """A kernel that finds an index outside its axis: its code, from a graph and from the stream."""
     for flag in ("--graph=auto", "--graph=off"):
@@ -128,6 +167,7 @@ def main():
         found = list(failures(folder, os.path.abspath(INPUT)))
         found += context_failures(arguments, folder)
         found += size_failures(arguments, folder)
+        found += stretch_failures(arguments, folder)
         found += index_failures(arguments, folder)
     print(*found, f"{1 if not found else 0} passed, {len(found)} failed, 0 skipped", sep="\n")
     sys.exit(1 if found else 0)

@@ -152,6 +152,12 @@ def device(report, lane, bars):
     graph = range(*report["device"].get("graph", [0, 0]))
     if set(graph) & set(lane["host"]) or sum("in the graph" in bar for bar in bars) != len(graph):
         yield f"the graph is {graph}"
+    graphs = report["device"].get("graphs", [])
+    for n, held in enumerate(graphs):
+        if graph or set(range(*held)) & set(lane["host"]) or sum(f"in graph {n}" in bar for bar in bars) != len(range(*held)):
+            yield f"graph {n} is of steps {held}"
+    if graphs != sorted(graphs) or any(a[1] > b[0] for a, b in zip(graphs, graphs[1:])):
+        yield f"the graphs are {graphs}"
     held = sum(size[b["id"]] for b in report["buffers"] if b["kind"] == "resident" and where[b["id"]] == "device")
     if held != report["device"]["constants"]:
         yield f"{held} bytes of constants lie on the device"

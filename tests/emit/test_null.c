@@ -72,6 +72,23 @@ static void other_constructs_have_their_lines(void **state)
     build_free(b);
 }
 
+/* A step that is a graph of its own: the line of a graph in their place. */
+static void a_stretch_is_one_line(void **state)
+{
+    Build *b = two_maps("held", 5);
+    Range  stretch = {0, 1};
+
+    (void)state;
+    null_text(b);
+    b->program->stretch = &stretch;
+    b->program->nstretch = 1;
+    build_emit_again(b);
+    assert_non_null(strstr(b->emission.source.data, "graph 0 \n"
+                                                    "launch 1 held_map_vf_f32_1(out->z, arena)\n"));
+    assert_null(strstr(b->emission.source.data, "launch 0 "));
+    build_free(b);
+}
+
 /* A line of its own for each step, whatever program it is. */
 static void every_step_is_seen(void **state)
 {
@@ -99,6 +116,7 @@ int main(void)
         cmocka_unit_test(kernels_are_launched_on_addresses),
         cmocka_unit_test(control_surrounds_what_it_owns),
         cmocka_unit_test(other_constructs_have_their_lines),
+        cmocka_unit_test(a_stretch_is_one_line),
         cmocka_unit_test(every_step_is_seen),
     };
 

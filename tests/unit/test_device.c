@@ -3,7 +3,7 @@
 #include "device/device.h"
 #include "device/units.h"
 #include "program/operand.h"
-#include "random_program.h"
+#include "random_device.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -65,54 +65,6 @@ static void run_all(const Program *p, uint64_t seed, Memory *m)
     for (int i = 0; i < MOST_BYTES; i++)
         m->byte[0][i] = -1 - i;
     run_range(p, &r, (Range){0, p->nstep}, m);
-}
-
-/* -------------------------------------------------------------------------------------------------- random programs */
-
-static Type type_of_bytes(int64_t bytes)
-{
-    return type_tensor(DTYPE_U8, 1, &bytes);
-}
-
-/* Steps on either side, ports that are tensors. */
-static void random_device_program(World *w, Random *r)
-{
-    Program *p = w->program;
-
-    random_program(w, r);
-    p->language = LANGUAGE_DEVICE;
-    p->in = arena_array(w->arena, Port, 1);
-    p->out = arena_array(w->arena, Port, 1);
-    p->in[0] = (Port){.type = type_of_bytes(p->buffer[0].size), .buffer = 0};
-    p->out[0] = (Port){.type = type_of_bytes(p->buffer[1].size), .buffer = 1};
-    p->buffer[0].port = p->buffer[1].port = 0;
-    for (int s = 0; s < p->nstep; s++) /* nothing writes to the caller's input */
-        for (int k = 0; k < p->step[s].noperand; k++)
-            if (p->step[s].operand[k].buffer == 0)
-                p->step[s].operand[k].access = OPERAND_READS;
-    for (int s = 0; s < p->nstep; s++)
-        p->step[s].home = p->step[s].kind == STEP_KERNEL && random_below(r, 2) ? HOME_UNITS : HOME_HOST;
-}
-
-/* The plan puts every buffer into bytes of its own. */
-static Plan plan_apart(World *w)
-{
-    Program *p = w->program;
-    Plan     plan = {.offset = arena_array(w->arena, int64_t, p->nbuffer)};
-
-    for (int b = 0; b < p->nbuffer; b++)
-        plan.offset[b] = 64 * b;
-    return plan;
-}
-
-/* Adds copies, waits and a graph to the program, and gives each buffer a place of its own. */
-static Plan finish(World *w)
-{
-    program_add_copies(w->program, 0, false);
-    program_gather_staging(w->program);
-    program_find_host_waits(w->program);
-    program_find_graph(w->program);
-    return plan_apart(w);
 }
 
 /* Of the bytes that the caller gets, those that some step has written. */

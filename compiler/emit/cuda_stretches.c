@@ -1,0 +1,90 @@
+/* cuda_stretches.c - the graphs of a program for a device whose host has work between: each stretch of steps
+ * (device/graph.c) is a function of its own, which puts them into the stream. open makes a graph of what each puts there;
+ * a run launches that graph where the stretch stands, or calls the function if no graph could be made.
+ *
+ *   give_0     steps 35 to 45                    give       the table of these functions
+ *   capture    the graph of a stretch            launch     in a run: the graph, or its steps
+ *
+ * These functions know the two memories that a stream reads and writes, and nothing else of a run: a step that needs a
+ * run-time integer or the caller's memory would not compile there. */
+#include "device/device.h"
+#include "emit/emit.h"
+
+/* A pointer to the first byte of a memory, if the lines use it. */
+static void put_base(Text *text, const Text *lines, const char *memory)
+{
+    if (emit_uses(lines->data, memory))
+        text_printf(text, "    unsigned char *%s = (unsigned char *)memory->%s;\n", memory, memory);
+}
+
+static void put_give(Emit *emit, int stretch, Text *text)
+{
+    Range range = emit->program->stretch[stretch];
+    Text  lines = text_new(emit->arena), run = emit->run;
+
+    emit->run = lines;
+    emit_steps(emit, range, 1);
+    lines = emit->run;
+    emit->run = run;
+    text_printf(text,
+                "/* Steps %d to %d. */\n"
+                "static int %s_give_%d(const %s_memory *memory)\n{\n"
+                "    cudaStream_t   stream = (cudaStream_t)memory->stream;\n",
+                range.begin, range.end - 1, emit->name, stretch, emit->name);
+    put_base(text, &lines, "device");
+    put_base(text, &lines, "pinned");
+    text_put(text, "\n");
+    text_append(text, &lines);
+    text_put(text, "    return 0;\n}\n\n");
+}
+
+static const char launch[] =
+    "/* Gives the device the steps of a stretch: by its graph, or one by one where none could be made. */\n"
+    "static int @_launch(const @_memory *memory, int stretch)\n{\n"
+    "    cudaGraphExec_t graph = (cudaGraphExec_t)memory->context->graph[stretch];\n\n"
+    "    if (graph)\n        return cudaGraphLaunch(graph, (cudaStream_t)memory->stream) ? OCC_ECUDA : 0;\n"
+    "    return @_give[stretch](memory);\n}\n\n";
+
+void emit_stretches(Emit *emit, Text *text)
+{
+    int count = emit->program->nstretch;
+
+    if (!count)
+        return;
+    for (int i = 0; i < count; i++)
+        put_give(emit, i, text);
+    text_printf(text, "static int (*const %s_give[%d])(const %s_memory *memory) = {", emit->name, count, emit->name);
+    for (int i = 0; i < count; i++)
+        text_printf(text, "%s%s%s_give_%d", i ? "," : "", i % 4 ? " " : "\n    ", emit->name, i);
+    text_put(text, "\n};\n\n");
+    text_put_named(text, launch, emit->name);
+}
+
+void cuda_stretch(Emit *emit, int stretch, int depth)
+{
+    Range range = emit->program->stretch[stretch];
+
+    text_printf(&emit->run, "%sif (%s_launch(memory, %d)) /* steps %d to %d */\n%sreturn OCC_ECUDA;\n",
+                c_blanks(depth), emit->name, stretch, range.begin, range.end - 1, c_blanks(depth + 1));
+}
+
+void emit_stretches_capture(Emit *emit, Text *text)
+{
+    if (emit->program->nstretch)
+        emit_capture(emit, text,
+                     "/* The graph of a stretch; NULL where none can be made: then a run puts its steps into the stream. */\n"
+                     "static void *@_capture(const @_memory *memory, int stretch)\n{\n",
+                     "@_give[stretch](memory)");
+}
+
+void emit_stretches_open(Emit *emit, Text *text)
+{
+    if (!emit->program->nstretch)
+        return;
+    text_printf(text, "    for (int i = 0; i < %d && !status; i++) {\n", emit->program->nstretch);
+    text_put_named(text,
+                   "        memory->context->graph[i] = @_capture(memory, i);\n"
+                   "        (void)cudaGetLastError(); /* of a capture that failed: a kernel's launch would find it */\n"
+                   "    }\n",
+                   emit->name);
+}

@@ -1,0 +1,212 @@
+/* stretches.c - a network whose host has work between stretches of the device's (check_days.py): a loop of n
+ * iterations, a branch of c, a node of the host. Each stretch is a graph of its own: launches fall, bits stay. A capture
+ * that fails leaves the steps of its stretch; whatever call fails, the code says so, and the next run is right. Two
+ * contexts do not meet. Prints what is wrong, then the outputs' bytes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda.h"
+#include "expect.h"
+#include "fake.h"
+#include "model.h"
+
+#ifdef WITH_GRAPH
+enum { GRAPHS = sizeof ((model_context *)0)->graph / sizeof(void *) };
+#else
+enum { GRAPHS = 0 };
+#endif
+
+enum { SIZE = 16, MOST = 5 };
+
+typedef struct Network {
+    occ_cuda      cuda;
+    model_context context;
+    model_memory  memory;
+    float         x[SIZE], y[SIZE];
+    int64_t       n;
+    uint8_t       c;
+    model_inputs  in;
+    model_outputs out;
+    unsigned char arena[MODEL_ARENA_SIZE + MODEL_ARENA_ALIGN];
+} Network;
+
+static float right[2][MOST + 1][SIZE]; /* by c and n: of steps that are put into the stream one by one */
+
+static void take(Network *n)
+{
+    memset(n, 0, sizeof *n);
+    expect("take", occ_cuda_take(&n->cuda, MODEL_DEVICE_SIZE, MODEL_PINNED_SIZE), 0);
+    n->memory.device = n->cuda.device, n->memory.pinned = n->cuda.pinned, n->memory.stream = n->cuda.stream;
+    n->memory.context = &n->context;
+    n->memory.arena = n->arena + (MODEL_ARENA_ALIGN - (uintptr_t)n->arena % MODEL_ARENA_ALIGN) % MODEL_ARENA_ALIGN;
+    for (int i = 0; i < SIZE; i++)
+        n->x[i] = (float)(i * i % 7) / 4.0f - 0.5f;
+    n->in.x = n->x, n->in.n = &n->n, n->in.c = &n->c;
+    n->out.y = n->y;
+}
+
+static void give(Network *n)
+{
+    model_close(&n->memory);
+    occ_cuda_give(&n->cuda);
+}
+
+static void set(Network *n, int trips, int taken)
+{
+    n->n = trips, n->c = (uint8_t)taken;
+    memset(n->y, 0xff, sizeof n->y);
+}
+
+static int run(Network *n, int trips, int taken)
+{
+    set(n, trips, taken);
+    return model_run(&n->memory, &n->in, &n->out);
+}
+
+static void expect_bits(const Network *n)
+{
+    expect("bits", memcmp(n->y, right[n->c][n->n], sizeof n->y), 0);
+}
+
+/* The graphs that are there. */
+static int made(const Network *n)
+{
+    int count = 0;
+
+#ifdef WITH_GRAPH
+    for (int i = 0; i < GRAPHS; i++)
+        count += n->context.graph[i] != NULL;
+#endif
+    (void)n;
+    return count;
+}
+
+/* What a run calls. */
+static FakeCounts count_run(Network *n, int trips, int taken)
+{
+    FakeCounts before = fake_counts(), after;
+
+    fake_settings()->allowed = FAKE_CALL;
+    expect("run", run(n, trips, taken), 0);
+    fake_settings()->allowed = FAKE_ALL;
+    expect_bits(n);
+    after = fake_counts();
+    after.calls -= before.calls;
+    after.graph_launches -= before.graph_launches, after.graph_nodes -= before.graph_nodes;
+    after.kernels -= before.kernels, after.host_waits -= before.host_waits;
+    after.to_device -= before.to_device, after.to_host -= before.to_host;
+    return after;
+}
+
+/* One launch for each stretch that the host comes by, in the place of what the stretch holds; all else as without. */
+static void count_runs(Network *graphs, Network *plain)
+{
+    for (int taken = 0; taken < 2; taken++)
+        for (int trips = 0; trips <= MOST; trips++) {
+            FakeCounts a = count_run(graphs, trips, taken), b = count_run(plain, trips, taken);
+
+            expect("kernels", a.kernels, b.kernels);
+            expect("copies to the device", a.to_device, b.to_device);
+            expect("copies to the host", a.to_host, b.to_host);
+            expect("waits", a.host_waits, b.host_waits);
+            expect("launches without graphs", b.graph_launches, 0);
+#ifdef WITH_GRAPH
+            expect("launches", a.graph_launches, 2 + trips + taken);
+            expect("nodes, four for each launch at least", a.graph_nodes >= 4 * a.graph_launches, 1);
+#endif
+            expect("calls", a.calls, b.calls - a.graph_nodes + a.graph_launches);
+        }
+}
+
+/* The n-th call from here fails. */
+static void fail_call(int64_t n)
+{
+    fake_settings()->fail_call = n ? fake_counts().calls + n : 0;
+}
+
+/* Every call of open fails once: a code, or steps in the place of one graph; the others are there, and bits stay. */
+static void fail_opens(Network *n)
+{
+    int64_t calls = fake_counts().calls, handles;
+    int     plain = 0;
+
+    expect("open", model_open(&n->memory), 0);
+    calls = fake_counts().calls - calls;
+    model_close(&n->memory);
+    handles = fake_counts().live_handles;
+    for (int64_t i = 1; i <= calls; i++) {
+        int code;
+
+        fail_call(i);
+        code = model_open(&n->memory);
+        fail_call(0);
+        plain += !code && made(n) < GRAPHS;
+        if (code && code != MODEL_ECUDA && code != MODEL_EDEVICE)
+            expect("code of open", code, MODEL_ECUDA);
+        if (!code) {
+            expect("graphs that are missing", GRAPHS - made(n) <= 1, 1);
+            expect("run", run(n, (int)(i % 4), (int)(i % 2)), 0), expect_bits(n);
+        }
+        model_close(&n->memory);
+        expect("handles", fake_counts().live_handles, handles);
+    }
+    expect("opens that lack a graph, by far more than graphs", plain >= 5 * GRAPHS, 1);
+    expect("open", model_open(&n->memory), 0);
+}
+
+/* Every call of a run fails once; the next run is right. */
+static void fail_runs(Network *n, int trips, int taken)
+{
+    int64_t calls = fake_counts().calls;
+
+    expect("run", run(n, trips, taken), 0);
+    calls = fake_counts().calls - calls;
+    for (int64_t i = 1; i <= calls; i++) {
+        fail_call(i);
+        expect("a failing run", run(n, trips, taken), MODEL_ECUDA);
+        fail_call(0);
+        expect("the run behind a failing one", run(n, trips, !taken), 0), expect_bits(n);
+    }
+}
+
+static void interleave(Network *a, Network *b)
+{
+    int trips = rand() % (MOST + 1), taken = rand() % 2;
+
+    set(a, trips, taken), set(b, MOST - trips, !taken);
+    expect("start", model_start(&a->memory, &a->in, &a->out), 0);
+    expect("start", model_start(&b->memory, &b->in, &b->out), 0);
+    expect("start twice", model_start(&a->memory, &a->in, &a->out), MODEL_ESTARTED);
+    expect("finish", model_finish(&b->memory), 0);
+    expect("finish", model_finish(&a->memory), 0);
+    expect_bits(a), expect_bits(b);
+}
+
+int main(void)
+{
+    static Network a, b, plain;
+
+    take(&a), take(&b), take(&plain);
+    plain.memory.stream = NULL; /* of which no graph can be made */
+    expect("open", model_open(&plain.memory), 0);
+    expect("no graph", made(&plain), 0);
+    for (int taken = 0; taken < 2; taken++)
+        for (int trips = 0; trips <= MOST; trips++) {
+            expect("run", run(&plain, trips, taken), 0);
+            memcpy(right[taken][trips], plain.y, sizeof plain.y);
+            expect("other bits for other inputs", !trips || memcmp(right[taken][trips - 1], plain.y, sizeof plain.y), 1);
+        }
+    fail_opens(&a);
+    expect("open", model_open(&b.memory), 0);
+    expect("graphs", made(&a) + made(&b), 2 * GRAPHS);
+    count_runs(&a, &plain);
+    for (int i = 0; i < 20; i++)
+        interleave(&a, &b);
+    fail_runs(&a, 0, 0), fail_runs(&a, 2, 1);
+    give(&a), give(&b), give(&plain);
+    expect("blocks", fake_counts().live_blocks, 0);
+    expect("handles", fake_counts().live_handles, 0);
+    fwrite(right, sizeof right, 1, stdout);
+    return wrong != 0;
+}
