@@ -45,8 +45,8 @@ void program_add_copies(Program *program, int io_arena, bool io_device);
 /* Decides before which steps the host waits for the device (waits.c). */
 void program_find_host_waits(Program *program);
 
-/* If the device computes everything: moves the host's copies from and to the caller's memory to both ends, behind the
- * steps that set run-time extents (graph.c). */
+/* Moves the host's copies from and to the caller's memory to both ends of the program, behind the steps that set
+ * run-time extents; where the host has steps of its own, to both ends of what stands between two of these (graph.c). */
 void program_gather_staging(Program *program);
 
 /* Finds the steps that become one graph, or stretches of them that become a graph each (graph.c). */

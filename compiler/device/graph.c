@@ -12,7 +12,8 @@
  *
  * Where steps of the host must stand between, or branches and loops, each stretch of steps without any becomes a graph
  * of its own, if every time the host comes by it gives the device the same: no run-time integer decides a size or an
- * address. The host launches such a graph in the place of its steps. */
+ * address. The host launches such a graph in the place of its steps. Its copies are moved to the ends of what stands
+ * between two of its steps, too. */
 #include "device/device.h"
 
 #include "program/flow.h"
@@ -36,10 +37,10 @@ static DeviceStage stage_of(const Program *p, const Step *step)
     return buffer_memory(p, step->operand[0].buffer) == MEMORY_PINNED ? STAGE_IN : STAGE_OUT;
 }
 
-/* Whether an earlier step has written what step `in` fetches from the caller. */
-static bool is_fetched_late(const Program *p, int in)
+/* Whether a step of [begin,in) writes what step `in` fetches from the caller. */
+static bool is_fetched_late(const Program *p, int begin, int in)
 {
-    for (int s = 0; s < in; s++)
+    for (int s = begin; s < in; s++)
         if (stage_of(p, &p->step[s]) == STAGE_OUT && p->step[s].operand[0].buffer == p->step[in].operand[1].buffer)
             return true;
     return false;
@@ -59,26 +60,115 @@ static bool extents_are_found(const Program *p)
     return false;
 }
 
-void program_gather_staging(Program *p)
+/* Whether the host does nothing but feed the device, with extents that follow from those of the caller's tensors. */
+static bool is_fed_only(const Program *p)
 {
-    Step *from = p->step, *to;
-    int   n = 0;
-
     for (int s = 0; s < p->nstep; s++) {
         DeviceStage stage = stage_of(p, &p->step[s]);
 
-        if (stage == STAGE_OTHER || (stage == STAGE_IN && is_fetched_late(p, s)))
-            return;
+        if (stage == STAGE_OTHER || (stage == STAGE_IN && is_fetched_late(p, 0, s)))
+            return false;
     }
-    if (extents_are_found(p))
-        return;
-    to = arena_array(p->arena, Step, p->nstep + 1);
+    return !extents_are_found(p);
+}
+
+/* Puts the steps of a range in the order of their stages. */
+static void sort_stages(Program *p, Range range)
+{
+    int   n = range.begin, count = range.end - range.begin;
+    Step *from = arena_array(p->arena, Step, count + 1);
+
+    memcpy(from, p->step + range.begin, (size_t)count * sizeof *from);
     for (DeviceStage stage = STAGE_EXTENTS; stage <= STAGE_OUT; stage++)
-        for (int s = 0; s < p->nstep; s++)
+        for (int s = 0; s < count; s++)
             if (stage_of(p, &from[s]) == stage)
-                to[n++] = from[s];
-    p->step = to;
-    p->cstep = n + 1;
+                p->step[n++] = from[s];
+}
+
+/* Whether two steps set a run-time integer to the same extent of the caller's. */
+static bool set_alike(const Program *p, const Step *a, const Step *b)
+{
+    return a->kind == STEP_SET && b->kind == STEP_SET && a->set.expr >= 0 && a->set.expr == b->set.expr &&
+           p->model->expr[a->set.expr].op == EXPR_DIM;
+}
+
+/* Whether a step sets a run-time integer to which another one gives another value. */
+static bool is_set_twice(const Program *p, int set)
+{
+    const int slot = p->step[set].slot;
+
+    for (int s = 0; s < p->nstep; s++) {
+        const Step *step = &p->step[s];
+        int64_t     lo, hi;
+
+        if (s != set && step->slot == slot && !set_alike(p, step, &p->step[set]) &&
+            (step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP))
+            return true;
+        for (int k = 0; k < step->noperand; k++) {
+            if (step->operand[k].buffer != p->dims || !(step->operand[k].access & OPERAND_WRITES))
+                continue;
+            operand_hull(&step->operand[k], p->buffer[p->dims].size, &lo, &hi);
+            if (lo < (slot + 1) * (int64_t)sizeof(int64_t) && slot * (int64_t)sizeof(int64_t) < hi)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Whether steps of the host stand between those that the device is given. */
+static bool is_interrupted(const Program *p, Range range)
+{
+    int changes = 0;
+
+    for (int s = range.begin + 1; s < range.end; s++)
+        changes += (stage_of(p, &p->step[s]) == STAGE_DEVICE) != (stage_of(p, &p->step[s - 1]) == STAGE_DEVICE);
+    return changes > 2 || (changes == 2 && stage_of(p, &p->step[range.begin]) == STAGE_DEVICE);
+}
+
+/* Steps that run one after the other, in which the host does nothing of its own. What is set in front of its place has
+ * no other value in a run, so that no step reads what it was before. */
+static void gather_piece(Program *p, Range range)
+{
+    if (!is_interrupted(p, range))
+        return;
+    for (int s = range.begin; s < range.end; s++)
+        if ((stage_of(p, &p->step[s]) == STAGE_IN && is_fetched_late(p, range.begin, s)) ||
+            (p->step[s].kind == STEP_SET && is_set_twice(p, s)))
+            return;
+    sort_stages(p, range);
+}
+
+/* The same between steps of the host, in each body of a branch or loop. */
+static void gather_pieces(Program *p, Range range)
+{
+    int begin = range.begin, next;
+
+    for (int s = range.begin; s < range.end; s = next) {
+        const Step *step = &p->step[s];
+
+        next = flow_after(p, s);
+        if (stage_of(p, step) != STAGE_OTHER)
+            continue;
+        gather_piece(p, (Range){begin, s});
+        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
+            gather_pieces(p, step->body[b]);
+        begin = next;
+    }
+    gather_piece(p, (Range){begin, range.end});
+}
+
+void program_gather_staging(Program *p)
+{
+    Step *step = arena_array(p->arena, Step, p->nstep + 1);
+
+    if (p->nstep)
+        memcpy(step, p->step, (size_t)p->nstep * sizeof *step);
+    p->step = step;
+    p->cstep = p->nstep + 1;
+    if (is_fed_only(p))
+        sort_stages(p, (Range){0, p->nstep});
+    else
+        gather_pieces(p, (Range){0, p->nstep});
 }
 
 /* ------------------------------------------------------------------------------------------------------------ graph */

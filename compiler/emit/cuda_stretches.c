@@ -64,17 +64,18 @@ void cuda_stretch(Emit *emit, int stretch, int depth)
 {
     Range range = emit->program->stretch[stretch];
 
-    text_printf(&emit->run, "%sif (%s_launch(memory, %d)) /* steps %d to %d */\n%sreturn OCC_ECUDA;\n",
-                c_blanks(depth), emit->name, stretch, range.begin, range.end - 1, c_blanks(depth + 1));
+    text_printf(&emit->run, "%sif (%s_launch(memory, %d)) /* steps %d to %d */\n%sreturn OCC_ECUDA;\n", c_blanks(depth),
+                emit->name, stretch, range.begin, range.end - 1, c_blanks(depth + 1));
 }
 
 void emit_stretches_capture(Emit *emit, Text *text)
 {
     if (emit->program->nstretch)
-        emit_capture(emit, text,
-                     "/* The graph of a stretch; NULL where none can be made: then a run puts its steps into the stream. */\n"
-                     "static void *@_capture(const @_memory *memory, int stretch)\n{\n",
-                     "@_give[stretch](memory)");
+        emit_capture(
+            emit, text,
+            "/* The graph of a stretch; NULL where none can be made: then a run puts its steps into the stream. */\n"
+            "static void *@_capture(const @_memory *memory, int stretch)\n{\n",
+            "@_give[stretch](memory)");
 }
 
 void emit_stretches_open(Emit *emit, Text *text)

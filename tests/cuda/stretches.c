@@ -12,7 +12,7 @@
 #include "model.h"
 
 #ifdef WITH_GRAPH
-enum { GRAPHS = sizeof ((model_context *)0)->graph / sizeof(void *) };
+enum { GRAPHS = sizeof((model_context *)0)->graph / sizeof(void *) };
 #else
 enum { GRAPHS = 0 };
 #endif
@@ -195,7 +195,8 @@ int main(void)
         for (int trips = 0; trips <= MOST; trips++) {
             expect("run", run(&plain, trips, taken), 0);
             memcpy(right[taken][trips], plain.y, sizeof plain.y);
-            expect("other bits for other inputs", !trips || memcmp(right[taken][trips - 1], plain.y, sizeof plain.y), 1);
+            expect("other bits for other inputs", !trips || memcmp(right[taken][trips - 1], plain.y, sizeof plain.y),
+                   1);
         }
     fail_opens(&a);
     expect("open", model_open(&b.memory), 0);

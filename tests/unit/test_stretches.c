@@ -1,5 +1,5 @@
 /* test_stretches.c - stretches of steps that are a graph each, of random programs with branches and loops: what they
- * hold, and what the second checker refuses. */
+ * hold, what the second checker refuses, and the copies that are moved out of their way. */
 #include "random_device.h"
 
 #include <string.h>
@@ -129,6 +129,51 @@ static void a_step_that_changes_is_refused(void **state)
     }
 }
 
+static int count_waits(Program *p)
+{
+    int waits = 0;
+
+    program_find_host_waits(p);
+    for (int s = 0; s < p->nstep; s++)
+        waits += p->step[s].waits;
+    return waits;
+}
+
+/* The host's copies move, and nothing else: steps of either side, branches and loops stay where they are among each
+ * other, and the host waits less often. That all read what they read before: test_device.c. */
+static void copies_move_and_waits_fall(void **state)
+{
+    World *w = *state;
+    Random random = {24};
+    int    before = 0, after = 0;
+
+    for (int round = 0; round < 1000; round++) {
+        Program *p = w->program;
+        Step    *was;
+        int      waits, fewer, t = 0;
+
+        random_device_program(w, &random);
+        program_add_copies(p, 0, false);
+        waits = count_waits(p);
+        was = p->step;
+        program_gather_staging(p);
+        fewer = count_waits(p);
+        for (int s = 0; s < p->nstep; s++) {
+            if (p->step[s].kind == STEP_COPY && !step_is_transfer(p, &p->step[s]))
+                continue;
+            while (was[t].kind == STEP_COPY && !step_is_transfer(p, &was[t]))
+                t++;
+            assert_true(was[t].kind == p->step[s].kind && was[t].operand == p->step[s].operand);
+            t++;
+        }
+        assert_true(fewer <= waits);
+        before += waits;
+        after += fewer;
+    }
+    print_message("%d waits, %d with copies at both ends\n", before, after);
+    assert_true(after < before - 20);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -136,6 +181,7 @@ int main(void)
         TEST(a_stretch_is_run_as_a_whole),
         TEST(another_stretch_is_refused),
         TEST(a_step_that_changes_is_refused),
+        TEST(copies_move_and_waits_fall),
     };
 
     return cmocka_run_group_tests_name("stretches", tests, NULL, NULL);
