@@ -1,6 +1,6 @@
 /* cuda_stretches.c - the graphs of a program for a device whose host has work between: each stretch of steps
- * (device/graph.c) is a function of its own, which puts them into the stream. open makes a graph of what each puts there;
- * a run launches that graph where the stretch stands, or calls the function if no graph could be made.
+ * (device/graph.c) is a function of its own, which puts them into the stream. open makes a graph of what each puts
+ * there; a run launches that graph where the stretch stands, or calls the function if no graph could be made.
  *
  *   give_0     steps 35 to 45                    give       the table of these functions
  *   capture    the graph of a stretch            launch     in a run: the graph, or its steps

@@ -195,10 +195,9 @@ typedef struct Program {
     Range *beside;   /* by step, where nqueue > 1: the range of step numbers during which its operands are in use */
     Range  graph;    /* of a program for a device: the steps that it is given as one graph; empty: none. With run-time
                         extents (dims >= 0) all are set before, and the graph is of the last ones */
-    Range
-        *stretch; /* of a program for a device without such a graph, by rising step: rows of steps, each a graph of its
-                       own that is launched whenever the host comes by */
-    int  nstretch, cstretch;
+    Range *stretch;  /* of a program for a device without such a graph, by rising step: rows of steps, each a graph of
+                        its own that is launched whenever the host comes by */
+    int    nstretch, cstretch;
     LibraryEngine *engine;
     int            nengine, cengine;
     Port          *in, *out;

@@ -1,7 +1,7 @@
 /* stretches.c - a network whose host has work between stretches of the device's (check_days.py): a loop of n
- * iterations, a branch of c, a node of the host. Each stretch is a graph of its own: launches fall, bits stay. A capture
- * that fails leaves the steps of its stretch; whatever call fails, the code says so, and the next run is right. Two
- * contexts do not meet. Prints what is wrong, then the outputs' bytes. */
+ * iterations, a branch of c, a node of the host. Each stretch is a graph of its own: launches fall, bits stay. A
+ * capture that fails leaves the steps of its stretch; whatever call fails, the code says so, and the next run is right.
+ * Two contexts do not meet. Prints what is wrong, then the outputs' bytes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
