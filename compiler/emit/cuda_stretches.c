@@ -2,8 +2,9 @@
  * (device/graph.c) is a function of its own, which puts them into the stream. open makes a graph of what each puts
  * there; a run launches that graph where the stretch stands, or calls the function if no graph could be made.
  *
- *   give_0     steps 35 to 45                    give       the table of these functions
- *   capture    the graph of a stretch            launch     in a run: the graph, or its steps
+ *   give       the table of the functions of steps, whose names end with the number of the stretch
+ *   capture    the graph of a stretch
+ *   launch     in a run: the graph, or its steps
  *
  * These functions know the two memories that a stream reads and writes, and nothing else of a run: a step that needs a
  * run-time integer or the caller's memory would not compile there. */
