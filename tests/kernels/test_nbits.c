@@ -12,7 +12,7 @@ typedef struct Case {
 static Case draw(uint64_t *seed)
 {
     static const int64_t bits[] = {2, 4, 8};
-    Case c = {.rows = test_pick(seed, 0, 19), .columns = test_pick(seed, 1, 70), .k = test_pick(seed, 1, 600)};
+    Case c = {.rows = test_pick(seed, 0, 30), .columns = test_pick(seed, 1, 300), .k = test_pick(seed, 1, 600)};
 
     c.block = (int64_t)16 << test_pick(seed, 0, 5);
     c.bits = bits[test_pick(seed, 0, 2)];

@@ -2,10 +2,11 @@
 #include "infer/infer.h"
 #include "lower/call.h"
 #include "ops/rules.h"
+#include "support/int.h"
 
 enum { X, W, SCALE, ZERO, GROUP, BIAS };
 
-enum { FEW_ROWS = 8, PANEL = 32 }; /* as in nbits.c: for more rows, so many columns are decoded once */
+enum { FEW_ROWS = 8, PANEL = 32, DEPTH = 512 }; /* as in nbits.c: for more rows, a panel is decoded once */
 
 static int optional_input(Lower *lower, const Node *node, int index, DType dtype, Operand *out)
 {
@@ -15,18 +16,19 @@ static int optional_input(Lower *lower, const Node *node, int index, DType dtype
     return 0;
 }
 
-/* Scratch for decoded columns, where that may pay; [k][PANEL]. */
-static Operand panel_for(Lower *lower, const Operand *group, Extent rows, int64_t k)
+/* Scratch for a panel of decoded weights, where that may pay: [depth][PANEL], PANEL columns at most. */
+static Operand panel_for(Lower *lower, const Operand *group, Extent rows, int64_t k, int64_t block)
 {
     if (!lower_has_vectors(lower) || rows.max <= FEW_ROWS || group->buffer >= 0)
         return operand_absent(DTYPE_F32);
-    return lower_scratch(lower, DTYPE_F32, k * PANEL, "panel");
+    return lower_scratch(lower, DTYPE_F32, int_min(k, int_max(DEPTH, block)) * PANEL, "panel");
 }
 
 int lower_matmul_nbits(Lower *lower, const Node *node)
 {
     Operand x, w, scale, zero, packed, group, bias, y;
     Extent  rows, k;
+    int64_t block = node_int(node, "block_size", 32);
 
     if (lower_input_dense(lower, node, X, &x) < 0 || lower_input_dense(lower, node, W, &w) < 0 ||
         lower_input_dense(lower, node, SCALE, &scale) < 0 || optional_input(lower, node, ZERO, DTYPE_F32, &zero) < 0 ||
@@ -38,7 +40,7 @@ int lower_matmul_nbits(Lower *lower, const Node *node)
     k = x.dim[x.rank - 1];
     return STEP_OUTPUT(lower, node, y, "matmul_nbits_f32", ARG(x, x), ARG(w, w), ARG(scale, scale), ARG(zero, zero),
                        ARG(packed, packed), ARG(group, group), ARG(bias, bias),
-                       ARG(panel, panel_for(lower, &group, rows, k.max)), ARG(rows, rows),
-                       ARG(columns, y.dim[y.rank - 1]), ARG(k, k), ARG(block, node_int(node, "block_size", 32)),
+                       ARG(panel, panel_for(lower, &group, rows, k.max, block)), ARG(rows, rows),
+                       ARG(columns, y.dim[y.rank - 1]), ARG(k, k), ARG(block, block),
                        ARG(bits, node_int(node, "bits", 4)), ARG(ystride, y.dim[y.rank - 1]));
 }
