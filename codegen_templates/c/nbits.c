@@ -1,8 +1,9 @@
 /* nbits.c - matrix products with weights of 2, 4 or 8 bits, which stay packed in memory.
  *
  * Few rows (a decoder's next token) take as long as the weights need to arrive: these are read once, in order, and
- * expanded in registers. For many rows (a prompt) a few columns are decoded to a panel, by which tiles of all rows are
- * multiplied. What neither can do (2 bits, an order of groups, narrow blocks) decodes a line at a time. */
+ * expanded in registers, in an order that x is brought into. For many rows (a prompt) a few columns are decoded to a
+ * panel, by which tiles of all rows are multiplied. What neither can do (2 bits, an order of groups, narrow blocks)
+ * decodes a line at a time. */
 #include "occ_bytes.h"
 #include "occ_tile.h"
 #include "occ_turn.h"
@@ -147,7 +148,11 @@ typedef struct occ_nbits {
 /* Weights that a vector of bytes holds. */
 #define OCC_NBITS_STEP(bits) (OCC_W * 8 / (bits))
 
-/* The product as the kernel has it; `blocks` of a column, `bytes` of its weights, `zeros` bytes of its zero points. */
+/* Is x turned once for all columns, into scratch? */
+#define OCC_NBITS_TURNED(bits) (OCC_W > 1 && (bits) == 4)
+
+/* The product as the kernel has it; `blocks` of a column, `bytes` of its weights, `zeros` bytes of its zero points.
+ * turned: scratch for up to four rows of x, or NULL. */
 typedef struct occ_nbits_call {
     float         *y;
     const float   *x;
@@ -156,6 +161,7 @@ typedef struct occ_nbits_call {
     const uint8_t *packed;
     const float   *bias;
     int64_t        rows, columns, k, block, bits, ystride, blocks, bytes, zeros;
+    float         *turned;
 } occ_nbits_call;
 
 /* Returns the zero points of `count` blocks, at most OCC_NBITS_ZEROS, of column n from block b on. `room` holds those
@@ -180,15 +186,29 @@ OCC_HOT occ_vf occ_nbits_load(const float *x, int64_t n)
     return n >= OCC_W ? occ_vload(x, OCC_W) : n > 0 ? occ_vload(x, (int)n) : occ_vset(0.0f);
 }
 
+/* The elements of x that are multiplied with the weights that the lower and the upper halves of a vector of bytes hold:
+ * each second one, and the others. Of x turned they are a vector each. Elements from `left` on are not read. */
+OCC_HOT occ_vf occ_nbits_half(const float *x, int64_t left, int bits, int turned, int upper)
+{
+    if (turned)
+        return occ_vload(x + upper * OCC_W, OCC_W);
+    const occ_vf a = occ_nbits_load(x, left);
+    const occ_vf c = bits == 4 ? occ_nbits_load(x + OCC_W, left - OCC_W) : occ_vset(0.0f);
+    return bits == 8 ? (upper ? c : a) : upper ? occ_vodd(a, c) : occ_veven(a, c);
+}
+
 /* total[row][column] += scale * the sum of x * (w - zero) over block b of columns n, n + 1, ...
- * `bits` (4 or 8), rows and columns are literals. `left`: elements of x in the block, at least 1. The zero point is
- * zero[column][at]; it is subtracted before the sum, which would lose bits by large terms that cancel. */
-OCC_HOT void occ_nbits_block(const occ_nbits_call *g, occ_vf *total, const float *x, int64_t n, int64_t b, int64_t left,
-                             const float *const *zero, int64_t at, int bits, int rows, int columns)
+ * `bits` (4 or 8), rows and columns are literals. `left`: elements of x in the block, at least 1; pitch: of a row.
+ * The zero point is zero[column][at], or the middle of the range without any; it is subtracted before the sum, which
+ * would lose bits by large terms that cancel. */
+OCC_HOT void occ_nbits_block(const occ_nbits_call *g, occ_vf *total, const float *x, int64_t pitch, int64_t n,
+                             int64_t b, int64_t left, const float *const *zero, int64_t at, int bits, int rows,
+                             int columns)
 {
     const uint8_t *w = g->w + n * g->bytes + b * (g->block * bits / 8);
     const float   *scale = g->scale + n * g->blocks + b;
-    occ_vf         part[8];
+    const int plain = !g->zero && !g->packed, middle = plain ? 1 << (bits - 1) : 0, turned = OCC_NBITS_TURNED(bits);
+    occ_vf    part[8];
 
     OCC_UNROLL(8)
     for (int i = 0; i < rows * columns; i++)
@@ -197,18 +217,18 @@ OCC_HOT void occ_nbits_block(const occ_nbits_call *g, occ_vf *total, const float
         occ_vf first[4], second[4];
         OCC_UNROLL(4)
         for (int r = 0; r < rows; r++) {
-            const float *from = x + r * g->k + i;
-            const occ_vf a = occ_nbits_load(from, left - i);
-            const occ_vf c = bits == 4 ? occ_nbits_load(from + OCC_W, left - i - OCC_W) : occ_vset(0.0f);
-            first[r] = bits == 4 ? occ_veven(a, c) : a;
-            second[r] = bits == 4 ? occ_vodd(a, c) : c;
+            first[r] = occ_nbits_half(x + r * pitch + i, left - i, bits, turned, 0);
+            second[r] = occ_nbits_half(x + r * pitch + i, left - i, bits, turned, 1);
         }
         OCC_UNROLL(4)
         for (int c = 0; c < columns; c++) {
-            const occ_vf z = occ_vset(zero[c][at]);
             const occ_vi bytes = occ_viload_bytes(w + c * g->bytes, OCC_W, 0);
-            const occ_vf low = occ_vfrom_int(bits == 4 ? bytes & 15 : bytes) - z;
-            const occ_vf high = occ_vfrom_int(bits == 4 ? bytes >> 4 : bytes) - z;
+            occ_vf       low = occ_vfrom_int((bits == 4 ? bytes & 15 : bytes) - middle);
+            occ_vf       high = occ_vfrom_int((bytes >> 4) - middle);
+            if (!plain) {
+                low = low - occ_vset(zero[c][at]);
+                high = high - occ_vset(zero[c][at]);
+            }
             OCC_PREFETCH(w + (c + OCC_NBITS_AHEAD * columns) * g->bytes);
             OCC_UNROLL(4)
             for (int r = 0; r < rows; r++) {
@@ -247,8 +267,9 @@ OCC_HOT void occ_nbits_sums(float *sum, const occ_vf *v)
 /* Results of some rows from row r on, and of some columns from column n on; `bits`, rows and columns are literals. */
 OCC_HOT void occ_nbits_tile(const occ_nbits_call *g, int64_t r, int64_t n, int bits, int rows, int columns)
 {
-    const float  *x = g->x + r * g->k;
-    const int64_t full = g->k / g->block;
+    const int     turned = OCC_NBITS_TURNED(bits);
+    const int64_t full = turned ? g->blocks : g->k / g->block, pitch = turned ? g->blocks * g->block : g->k;
+    const float  *x = turned ? g->turned : g->x + r * g->k;
     float        *y = g->y + r * g->ystride + n;
     occ_vf        total[8];
 
@@ -257,16 +278,17 @@ OCC_HOT void occ_nbits_tile(const occ_nbits_call *g, int64_t r, int64_t n, int b
         total[i] = occ_vset(0.0f);
     for (int64_t b = 0; b < g->blocks; b += OCC_NBITS_ZEROS) {
         const int64_t count = occ_min(g->blocks - b, OCC_NBITS_ZEROS), whole = occ_min(full - b, count);
-        const float  *zero[4];
+        const float  *zero[4] = {NULL, NULL, NULL, NULL};
         float         room[4][OCC_NBITS_ZEROS];
         OCC_UNROLL(4)
         for (int c = 0; c < columns; c++)
-            zero[c] = occ_nbits_zeros(g, room[c], n + c, b, count);
+            if (g->zero || g->packed)
+                zero[c] = occ_nbits_zeros(g, room[c], n + c, b, count);
         for (int64_t i = 0; i < whole; i++)
-            occ_nbits_block(g, total, x + (b + i) * g->block, n, b + i, g->block, zero, i, bits, rows, columns);
+            occ_nbits_block(g, total, x + (b + i) * g->block, pitch, n, b + i, g->block, zero, i, bits, rows, columns);
         for (int64_t i = whole; i < count; i++)
-            occ_nbits_block(g, total, x + (b + i) * g->block, n, b + i, g->k - (b + i) * g->block, zero, i, bits, rows,
-                            columns);
+            occ_nbits_block(g, total, x + (b + i) * g->block, pitch, n, b + i, g->k - (b + i) * g->block, zero, i, bits,
+                            rows, columns);
     }
     for (int i = 0; i < rows * columns; i += 4) {
         float sum[4];
@@ -277,11 +299,27 @@ OCC_HOT void occ_nbits_tile(const occ_nbits_call *g, int64_t r, int64_t n, int b
     }
 }
 
+/* Some rows of x, from row r on, turned: in each part of two vectors, first each second element, then the others. Rows
+ * are filled up with zeros to whole blocks. */
+OCC_HOT void occ_nbits_turn(const occ_nbits_call *g, int64_t r, int rows)
+{
+    const int64_t pitch = g->blocks * g->block;
+
+    for (int i = 0; i < rows; i++)
+        for (int64_t k = 0; k < pitch; k += 2 * OCC_W) {
+            const float *x = g->x + (r + i) * g->k + k;
+            occ_vstore(g->turned + i * pitch + k, occ_nbits_half(x, g->k - k, 4, 0, 0), OCC_W);
+            occ_vstore(g->turned + i * pitch + k + OCC_W, occ_nbits_half(x, g->k - k, 4, 0, 1), OCC_W);
+        }
+}
+
 /* All columns of some rows (literal, as is `bits`) from row r on, `columns` (literal) at a time. */
 OCC_HOT void occ_nbits_columns(const occ_nbits_call *g, int64_t r, int bits, int rows, int columns)
 {
     int64_t n = 0;
 
+    if (OCC_NBITS_TURNED(bits))
+        occ_nbits_turn(g, r, rows);
     for (; n + columns <= g->columns; n += columns)
         occ_nbits_tile(g, r, n, bits, rows, columns);
     for (; n < g->columns; n++)
@@ -512,7 +550,7 @@ OCC_HOT occ_nbits_cut occ_nbits_cut_rows(int64_t rows, int full)
     return cut;
 }
 
-/* All rows by `width` columns from column n on, `vectors` (literal) vectors at most, and blocks b to last - 1 of them. */
+/* All rows by `width` columns from column n on, at most `vectors` (literal) vectors, and blocks b to last - 1. */
 OCC_HOT void occ_nbits_many(const occ_nbits_call *g, float *panel, int64_t n, int64_t width, int64_t b, int64_t last,
                             int vectors)
 {
@@ -598,7 +636,8 @@ OCC_HOT void occ_nbits_lines(const occ_nbits_call *g, const int32_t *group)
  *   zero [columns][blocks], or packed [columns][ceil(blocks * bits / 8)], or neither (NULL)
  *   group [k]: for each of the k places its block, below `blocks`, of scale and zero point; NULL: blocks in order
  *   bias [columns] or NULL
- *   panel: scratch of [least of k and most of 512 and block][32] floats, or NULL: many rows are taken like few */
+ *   panel: scratch, or NULL: each line of weights is decoded for itself. Floats: for more than 8 rows 32 times the most
+ *          of 512 and block, or 32 k where that is less; for fewer rows and 4 bits, the blocks of four rows of x */
 OCC_INLINE void occ_matmul_nbits_f32(float *y, const float *x, const uint8_t *w, const float *scale, const float *zero,
                                      const uint8_t *packed, const int32_t *group, const float *bias, float *panel,
                                      const occ_nbits *form)
@@ -620,11 +659,12 @@ OCC_INLINE void occ_matmul_nbits_f32(float *y, const float *x, const uint8_t *w,
                               form->ystride,
                               blocks,
                               blocks * (form->block * bits / 8),
-                              (blocks * bits + 7) / 8};
+                              (blocks * bits + 7) / 8,
+                              panel};
 
     if (panel && !group && rows > OCC_NBITS_FEW) {
         occ_nbits_panels(&g, panel);
-    } else if (!group && bits == 4 && form->block % OCC_NBITS_STEP(4) == 0) {
+    } else if (!group && bits == 4 && form->block % OCC_NBITS_STEP(4) == 0 && (panel || OCC_W == 1)) {
         occ_nbits_rows(&g, 4);
     } else if (!group && bits == 8 && form->block % OCC_NBITS_STEP(8) == 0) {
         occ_nbits_rows(&g, 8);

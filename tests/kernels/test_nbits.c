@@ -77,6 +77,15 @@ static double wanted(const Case *c, const float *x, const uint8_t *w, const floa
     return sum;
 }
 
+/* The scratch that the kernel asks for. */
+static int64_t scratch_floats(const Case *c)
+{
+    const int64_t depth = c->block > 512 ? c->block : 512, few = (c->rows < 4 ? c->rows : 4) * c->blocks * c->block;
+    const int64_t panel = c->rows > 8 ? 32 * (c->k < depth ? c->k : depth) : 0;
+
+    return c->bits == 4 && few > panel ? few : panel;
+}
+
 static void check_product(uint64_t *seed)
 {
     const Case    c = draw(seed);
@@ -86,8 +95,9 @@ static void check_product(uint64_t *seed)
           *bias = c.bias ? test_random_floats(seed, c.columns) : NULL;
     uint8_t *w = random_bytes(seed, c.columns * c.bytes),
             *packed = c.zero == 2 ? random_bytes(seed, c.columns * c.zeros) : NULL;
-    int32_t *group = c.group ? random_groups(seed, &c) : NULL;
-    float   *panel = c.panel ? test_floats(c.k * 32) : NULL;
+    int32_t      *group = c.group ? random_groups(seed, &c) : NULL;
+    const int64_t np = scratch_floats(&c);
+    float        *panel = c.panel ? test_floats(np) : NULL;
 
     occ_matmul_nbits_f32(y, x, w, scale, zero, packed, group, bias, panel,
                          &(occ_nbits){c.rows, c.columns, c.k, c.block, c.bits, pitch});
@@ -108,7 +118,7 @@ static void check_product(uint64_t *seed)
     if (bias)
         test_release(bias, c.columns);
     if (panel)
-        test_release(panel, c.k * 32);
+        test_release(panel, np);
 }
 
 static void packed_weights_are_numbers(void **state)

@@ -6,7 +6,8 @@
 
 enum { X, W, SCALE, ZERO, GROUP, BIAS };
 
-enum { FEW_ROWS = 8, PANEL = 32, DEPTH = 512 }; /* as in nbits.c: for more rows, a panel is decoded once */
+/* As in nbits.c: more rows than FEW_ROWS are multiplied by panels of decoded weights, fewer by SUMS rows at a time. */
+enum { FEW_ROWS = 8, SUMS = 4, PANEL = 32, DEPTH = 512 };
 
 static int optional_input(Lower *lower, const Node *node, int index, DType dtype, Operand *out)
 {
@@ -16,19 +17,22 @@ static int optional_input(Lower *lower, const Node *node, int index, DType dtype
     return 0;
 }
 
-/* Scratch for a panel of decoded weights, where that may pay: [depth][PANEL], PANEL columns at most. */
-static Operand panel_for(Lower *lower, const Operand *group, Extent rows, int64_t k, int64_t block)
+/* Scratch, where vectors have a use for it: for a panel [depth][PANEL], or for a few rows of x in another order. */
+static Operand scratch_for(Lower *lower, const Node *node, const Operand *group, Extent rows, int64_t k)
 {
-    if (!lower_has_vectors(lower) || rows.max <= FEW_ROWS || group->buffer >= 0)
+    int64_t block = node_int(node, "block_size", 32), bits = node_int(node, "bits", 4);
+    int64_t panel = rows.max > FEW_ROWS ? int_min(k, int_max(DEPTH, block)) * PANEL : 0;
+    int64_t few = bits == 4 ? int_min(rows.max, SUMS) * int_ceil_div(k, block) * block : 0;
+
+    if (!lower_has_vectors(lower) || group->buffer >= 0 || int_max(panel, few) == 0)
         return operand_absent(DTYPE_F32);
-    return lower_scratch(lower, DTYPE_F32, int_min(k, int_max(DEPTH, block)) * PANEL, "panel");
+    return lower_scratch(lower, DTYPE_F32, int_max(panel, few), "panel");
 }
 
 int lower_matmul_nbits(Lower *lower, const Node *node)
 {
     Operand x, w, scale, zero, packed, group, bias, y;
     Extent  rows, k;
-    int64_t block = node_int(node, "block_size", 32);
 
     if (lower_input_dense(lower, node, X, &x) < 0 || lower_input_dense(lower, node, W, &w) < 0 ||
         lower_input_dense(lower, node, SCALE, &scale) < 0 || optional_input(lower, node, ZERO, DTYPE_F32, &zero) < 0 ||
@@ -40,7 +44,7 @@ int lower_matmul_nbits(Lower *lower, const Node *node)
     k = x.dim[x.rank - 1];
     return STEP_OUTPUT(lower, node, y, "matmul_nbits_f32", ARG(x, x), ARG(w, w), ARG(scale, scale), ARG(zero, zero),
                        ARG(packed, packed), ARG(group, group), ARG(bias, bias),
-                       ARG(panel, panel_for(lower, &group, rows, k.max, block)), ARG(rows, rows),
-                       ARG(columns, y.dim[y.rank - 1]), ARG(k, k), ARG(block, block),
+                       ARG(panel, scratch_for(lower, node, &group, rows, k.max)), ARG(rows, rows),
+                       ARG(columns, y.dim[y.rank - 1]), ARG(k, k), ARG(block, node_int(node, "block_size", 32)),
                        ARG(bits, node_int(node, "bits", 4)), ARG(ystride, y.dim[y.rank - 1]));
 }
