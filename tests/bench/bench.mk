@@ -2,11 +2,12 @@
 # `make bench-int8`, `make bench-extents`, `make bench-speedup`, `make bench-queues`, `make bench-kernels`, `make bench-onednn`,
 # `make bench-operators`, `make bench-decoder`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
-#   BENCH_PAGE=docs/performance.md (what is written; another machine's figures have a page of their own)
+#   BENCH_PAGE=docs/performance.md, DECODER_PAGE=docs/decoder.md (what is written; other machines have pages of their own)
 BENCH_NETWORKS ?=
 BENCH_ROUNDS   ?= 7
 BENCH_THREADS  ?= 1
 BENCH_PAGE     ?= docs/performance.md
+DECODER_PAGE   ?= docs/decoder.md
 BENCH_MODELS   ?= $(BUILD)/models
 BENCH_VENV     := $(BUILD)/bench/venv
 BENCH_PYTHON   := $(BENCH_VENV)/bin/python
@@ -77,7 +78,7 @@ bench-operators: $(BUILD)/occamyc $(BENCH_VENV)/stamp
 
 # A decoder in weights of four bits, prompt and tokens, against ONNX Runtime.
 bench-decoder: $(BUILD)/occamyc $(BENCH_VENV)/stamp
-	$(BENCH_PYTHON) tests/bench/decoder.py --occamyc=$(BUILD)/occamyc --folder=$(BUILD)/bench/decoder --cc='$(CC)' --document=docs/decoder.md
+	$(BENCH_PYTHON) tests/bench/decoder.py --occamyc=$(BUILD)/occamyc --folder=$(BUILD)/bench/decoder --cc='$(CC)' --document=$(DECODER_PAGE)
 
 .PHONY: bench bench-extents bench-plain bench-int8 bench-speedup bench-queues bench-kernels bench-onednn bench-operators bench-decoder
 
