@@ -173,4 +173,20 @@ OCC_HOT occ_vf occ_vselect(occ_vf condition, occ_vf a, occ_vf b)
     return occ_vpick(occ_vmask_eq(condition, occ_vset(0.0f)), b, a);
 }
 
+/* a where x compares so with y, b elsewhere. */
+OCC_HOT occ_vf occ_vselect_eq(occ_vf x, occ_vf y, occ_vf a, occ_vf b)
+{
+    return occ_vpick(occ_vmask_eq(x, y), a, b);
+}
+
+OCC_HOT occ_vf occ_vselect_lt(occ_vf x, occ_vf y, occ_vf a, occ_vf b)
+{
+    return occ_vpick(occ_vmask_lt(x, y), a, b);
+}
+
+OCC_HOT occ_vf occ_vselect_le(occ_vf x, occ_vf y, occ_vf a, occ_vf b)
+{
+    return occ_vpick(occ_vmask_le(x, y), a, b);
+}
+
 #endif

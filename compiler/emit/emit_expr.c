@@ -186,6 +186,29 @@ static const char *vector_name(const Writer *p, const ScalarNode *n)
     return scalar_info(n->op)->name;
 }
 
+/* The comparison that a choice between vectors asks, or NULL. Both are one function: a Boolean between them would be
+ * 1.0 or 0.0, two constants that GCC holds in registers during the loops of the sums. */
+static const ScalarNode *comparison_of(const Writer *p, const ScalarNode *n)
+{
+    const ScalarNode *asked = p->vector && n->op == SCALAR_select ? &p->expr->node[n->a] : NULL;
+
+    if (!asked || (asked->op != SCALAR_lt && asked->op != SCALAR_le && asked->op != SCALAR_eq))
+        return NULL;
+    return asked;
+}
+
+static void put_choice(Writer *p, const ScalarNode *n, const ScalarNode *asked)
+{
+    const int operand[4] = {asked->a, asked->b, n->b, n->c};
+
+    text_printf(&p->body, "occ_vselect_%s(", scalar_info(asked->op)->name);
+    for (int i = 0; i < 4; i++) {
+        text_put(&p->body, i ? ", " : "");
+        put_value(p, operand[i]);
+    }
+    text_put(&p->body, ")");
+}
+
 /* The operand type names the function: a comparison of int64_t is occ_lt_i64, although it gives a boolean. */
 static void put_operator(Writer *p, const ScalarNode *n)
 {
@@ -232,7 +255,7 @@ static void put_node(Writer *p, int index)
         text_put(&p->body, "))");
         break;
     default:
-        put_operator(p, n);
+        comparison_of(p, n) ? put_choice(p, n, comparison_of(p, n)) : put_operator(p, n);
     }
 }
 
@@ -254,19 +277,23 @@ static void put_result(Writer *p, int last)
 }
 
 /* Marks the nodes that the result depends on. */
-static bool *live_nodes(Emit *emit, const Scalar *expr)
+static bool *live_nodes(const Writer *p)
 {
-    bool *live = arena_array(emit->arena, bool, expr->nnode + 1);
+    const Scalar *expr = p->expr;
+    bool         *live = arena_array(p->emit->arena, bool, expr->nnode + 1);
 
     live[expr->nnode - 1] = true;
     for (int i = expr->nnode; i-- > 0;) {
-        const int operand[3] = {expr->node[i].a, expr->node[i].b, expr->node[i].c};
-        int       arity = 0;
+        const int         operand[3] = {expr->node[i].a, expr->node[i].b, expr->node[i].c};
+        const ScalarNode *asked = comparison_of(p, &expr->node[i]);
+        int               arity = 0;
         if (!live[i] || expr->node[i].op == SCALAR_ACC || expr->node[i].op == SCALAR_LOAD ||
             expr->node[i].op == SCALAR_LITERAL)
             continue;
         arity = expr->node[i].op < SCALAR_FIRST_ROW ? 1 : scalar_info(expr->node[i].op)->arity;
-        for (int k = 0; k < arity; k++)
+        if (asked)
+            live[asked->a] = live[asked->b] = true;
+        for (int k = asked ? 1 : 0; k < arity; k++)
             live[operand[k]] = true;
     }
     return live;
@@ -275,7 +302,7 @@ static bool *live_nodes(Emit *emit, const Scalar *expr)
 static void print_body(Writer *p)
 {
     const Scalar *expr = p->expr;
-    bool         *live = live_nodes(p->emit, expr);
+    bool         *live = live_nodes(p);
 
     for (int i = 0; i < expr->nnode; i++) {
         const ScalarNode *n = &expr->node[i];

@@ -78,6 +78,22 @@ def norms(count):
     return dict(IMAGE, **made, **{f"var{i}": np.abs(numbers(6)) + np.float32(0.5) for i in range(count)})
 
 
+def planes(name, channels, rows, columns):
+    """An image with channels last, as convolutions make it, meets planes as the caller gives them."""
+    shape = (1, channels, rows, columns)
+    return case("planes_meet_channels" + name, dict(x=numbers(*shape), p=numbers(*shape)),
+                f"float[{', '.join(map(str, shape))}] y, float[{', '.join(map(str, shape))}] z",
+                [("w", numbers(channels, channels, 1, 1)), ("per_channel", numbers(channels, 1, 1))], "c = Conv(x, w)", "d = Sub(p, x)",
+                "e = Mul(d, per_channel)", "f = Add(c, e)", "y = Conv(f, w)", "z = Conv(c, w)", atol=1e-4)
+
+
+def choices(name, *lines):
+    """Choices by comparisons, whose Booleans something else reads in part; equal numbers, infinities and no numbers among them."""
+    x = np.arange(-12, 13, dtype=np.float32)
+    x[::5], x[1], x[24] = np.nan, np.inf, -np.inf
+    return case("choices" + name, dict(x=x, c=np.roll(x, 1) * np.float32(0.5), d=numbers(25)), "float[25] y", [], *lines)
+
+
 FUSION = [
     *TRANSPOSED,
     case("batch_norms_with_parameters_given", norms(3), "float[1, 6, 5, 4] y", [],
@@ -121,4 +137,10 @@ FUSION = [
     case("winograd_of_outputs_beyond_a_block", dict(x=numbers(1, 16, 8, 8)), "float[1, 140, 8, 8] y",
          [("a", numbers(140, 1, 1, 1)), ("b", numbers(1, 16, 3, 3))], "w = Mul(a, b)", "y = Conv <pads = [1, 1, 1, 1]> (x, w)",
          flags=("--winograd=on", "--winograd-error=1"), atol=1e-4), # sums reach 45, and F4 rounds to less than a millionth of that
+    choices("", "a = Less(x, c)", "b = Where(a, d, x)", "e = LessOrEqual(x, d)", "f = Where(e, b, c)", "g = Equal(x, f)", "y = Where(g, d, f)"),
+    choices("_read_twice", "a = Less(x, c)", "n = Not(a)", "b = Where(a, d, x)", "f = Where(n, c, b)", "e = Cast <to = 1> (a)", "y = Add(f, e)"),
+    choices("_of_themselves", "a = Equal(x, c)", "b = Where(a, x, c)", "e = LessOrEqual(b, b)", "y = Where(e, b, d)"),
+    planes("", 32, 8, 6),
+    planes("_odd_pixels", 32, 5, 7),
+    planes("_odd_channels", 20, 8, 6),
 ]
