@@ -42,8 +42,8 @@ OCC_INLINE void occ_map_vf_TPL_N(TPL_T *y, int64_t rank, const occ_extent *dim, 
     }
 }
 
-/* map_columns_vf - the same where the innermost axis is a long one whose elements are apart, such as the pixels of an
- * image of three channels: y is not written in the order of its memory.
+/* map_columns_vf - the same where the innermost axis is one whose elements are apart in y, such as the pixels of an
+ * image of three channels, or of a tile of pixels and channels: y is not written in the order of its memory.
  *   An operand of y's type, place and strides may be y itself. */
 OCC_INLINE void occ_map_columns_vf_TPL_N(TPL_T *y, int64_t rank, const occ_extent *dim, const occ_extent *ystride,
                                          int64_t nx, const occ_extent *xstride, const occ_expr *e, occ_fn_vf fn)

@@ -46,6 +46,8 @@ Layout lower_deferred_layout(const Lower *lower, const Deferred *p)
     return layout;
 }
 
+enum { TILE = 16 }; /* floats of a cache line */
+
 /* Axes that the loops run over, outermost first. */
 typedef struct LoopNest {
     int    rank, nx;
@@ -202,6 +204,52 @@ static bool turn_short_rows(const Lower *lower, LoopNest *nest)
     return true;
 }
 
+/* Splits an axis: blocks of TILE indices come outermost, an index within the block stays. */
+static void nest_split(LoopNest *nest, int axis)
+{
+    const int at = nest->rank++;
+
+    nest->dim[at] = extent_const(nest->dim[axis].max / TILE);
+    nest->dim[axis] = extent_const(TILE);
+    nest->y[at] = extent_const(nest->y[axis].max * TILE);
+    for (int n = 0; n < nest->nx; n++)
+        nest->x[n][at] = extent_const(nest->x[n][axis].max * TILE);
+    for (int i = at; i > 0; i--)
+        nest_swap(nest, i - 1, i);
+}
+
+static bool splits(const LoopNest *nest, int axis)
+{
+    return extent_is_const(nest->dim[axis]) && nest->dim[axis].max % TILE == 0 && extent_is_const(nest->y[axis]) &&
+           has_constant_strides(nest, axis);
+}
+
+/* The axis along which an operand's elements are neighbours that are apart along the innermost axis; -1: none. */
+static int axis_across(const LoopNest *nest)
+{
+    for (int n = 0; n < nest->nx; n++)
+        for (int i = 0; i < nest->rank - 1 && nest->x[n][nest->rank - 1].max >= TILE; i++)
+            if (extent_is(nest->x[n][i], 1))
+                return i;
+    return -1;
+}
+
+/* A result with channels last whose operand is made of planes, [pixel][channel]: tiles of 16 pixels and 16 channels,
+ * whose innermost axis is that of the pixels. Each cache line of a plane then serves one row of a tile, and those of
+ * the result stay in the nearest cache during a tile. */
+static bool tile_turned_rows(const Lower *lower, LoopNest *nest)
+{
+    const int last = nest->rank - 1, across = axis_across(nest);
+
+    if (lower->program->language != LANGUAGE_C || !lower_has_vectors(lower) || nest->rank + 2 > MAX_RANK ||
+        across < 0 || !extent_is(nest->y[last], 1) || !splits(nest, last) || !splits(nest, across))
+        return false;
+    nest_swap(nest, across, last);
+    nest_split(nest, across);
+    nest_split(nest, nest->rank - 1);
+    return true;
+}
+
 static int look_up(Lower *lower, Operand x, Operand table, Operand y)
 {
     LoopNest nest = nest_of(lower, &y, &x, 1);
@@ -225,7 +273,7 @@ int lower_map_finish(Lower *lower, Deferred *p, Operand y)
     nest = nest_of(lower, &y, x, p->noperand);
     if (fix_inner_strides(lower, &y, x, p->noperand, &nest) < 0)
         return -1;
-    turned = p->expr->vector && turn_short_rows(lower, &nest);
+    turned = p->expr->vector && (turn_short_rows(lower, &nest) || tile_turned_rows(lower, &nest));
     for (int i = 0; i < p->expr->nnode; i++)
         if (p->expr->node[i].op == SCALAR_LOAD)
             p->expr->node[i].stride = (int)nest.x[p->expr->node[i].operand][nest.rank - 1].max;
