@@ -52,12 +52,14 @@ OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *
 OCC_HOT void occ_matmul_tile(float *y, int64_t yrow, const occ_matrix *a, const occ_matrix *b, int64_t m, int64_t c,
                              int64_t depth, int rows, int vectors, int lanes, const occ_epilogue *p)
 {
-    occ_vf acc[OCC_TILE_MAX];
+    occ_vf   acc[OCC_TILE_MAX];
+    occ_expr first = p->e;
 
     occ_matmul_sum(acc, a, b, c, depth, rows, vectors, lanes);
+    occ_hide_literals(&first);
     OCC_UNROLL(32)
     for (int i = 0; i < rows; i++) {
-        occ_expr e = p->e;
+        occ_expr e = first;
 
         for (int64_t k = 0; k < p->nx; k++)
             e.at[k] += (m + i) * p->row[k * p->step];
