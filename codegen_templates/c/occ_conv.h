@@ -216,28 +216,59 @@ OCC_HOT int64_t occ_conv_pixel(const occ_conv *g, int64_t image, int64_t z, int6
     return g->pixel[0] + image * g->pixel[1] + z * g->pixel[2] + r * g->pixel[3] + c * g->pixel[4];
 }
 
+/* The expression's operands at one pixel. */
+OCC_HOT occ_expr occ_conv_expr(const occ_conv *g, int64_t pixel)
+{
+    occ_expr e = g->e;
+    OCC_UNROLL(8)
+    for (int k = 0; k < 8; k++)
+        e.at[k] += k < g->fused->nx ? pixel * g->fused->pitch[k] : 0;
+    return e;
+}
+
+/* Stores a row of a tile whose channels are apart in y: one channel of all its pixels after the other, so that a cache
+ * line of y is asked for once for all of these. `pixel` is the number of the row's first pixel. */
+OCC_HOT void occ_conv_store_apart(const occ_conv *g, const occ_conv_block *b, const occ_vf *acc, float *y,
+                                  int64_t pixel, int columns)
+{
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int     n = j == b->vectors - 1 ? b->stored : OCC_W;
+        const int64_t channel = b->channel + j * OCC_W;
+        occ_vf        v[OCC_TILE_MAX];
+        OCC_UNROLL(32)
+        for (int c = 0; c < columns; c++) {
+            const occ_expr e = occ_conv_expr(g, pixel + c * g->pixel[4]);
+            v[c] = occ_apply_vf(&e, acc[c * b->vectors + j], channel, n, g->fused->fn);
+        }
+        OCC_UNROLL(32)
+        for (int k = 0; k < n && k < OCC_W; k++) {
+            OCC_UNROLL(32)
+            for (int c = 0; c < columns; c++)
+                y[(channel + k) * g->ychannel + c * g->yaxis[2]] = occ_vlane(v[c], k);
+        }
+    }
+}
+
 /* Applies the expression to the sums of a tile and stores the results. `pixel` is the number of the first pixel. */
 OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const occ_vf *acc, float *y, int64_t pixel,
                             int rows, int columns)
 {
     OCC_UNROLL(32)
-    for (int i = 0; i < rows; i++) {
+    for (int i = 0; i < rows; i++, pixel += g->pixel[3], y += g->yaxis[1], acc += columns * b->vectors) {
+        if (g->ychannel != 1) {
+            occ_conv_store_apart(g, b, acc, y, pixel, columns);
+            continue;
+        }
         OCC_UNROLL(32)
         for (int c = 0; c < columns; c++) {
-            occ_expr e = g->e;
-            float   *to = y + i * g->yaxis[1] + c * g->yaxis[2];
-            OCC_UNROLL(8)
-            for (int k = 0; k < 8; k++)
-                e.at[k] += k < g->fused->nx ? (pixel + i * g->pixel[3] + c * g->pixel[4]) * g->fused->pitch[k] : 0;
+            const occ_expr e = occ_conv_expr(g, pixel + c * g->pixel[4]);
             OCC_UNROLL(4)
             for (int j = 0; j < b->vectors; j++) {
                 const int     n = j == b->vectors - 1 ? b->stored : OCC_W;
                 const int64_t channel = b->channel + j * OCC_W;
-                occ_vf        v = occ_apply_vf(&e, acc[(i * columns + c) * b->vectors + j], channel, n, g->fused->fn);
-                if (g->ychannel == 1)
-                    occ_vstore(to + channel, v, n);
-                else
-                    occ_vstores(to + channel * g->ychannel, g->ychannel, v, n);
+                occ_vstore(y + c * g->yaxis[2] + channel,
+                           occ_apply_vf(&e, acc[c * b->vectors + j], channel, n, g->fused->fn), n);
             }
         }
     }
