@@ -62,9 +62,11 @@ static int stage_passes(Compilation *c)
     return passes_run(c->model, c->diag);
 }
 
+/* Graphs of listed sizes were printed by compile_sizes. */
 static void dump_graph(Text *text, const Compilation *c)
 {
-    graph_print(text, c->model);
+    if (!c->is_planned)
+        graph_print(text, c->model);
 }
 
 /* ------------------------------------------------------------------------------------------------- program and plan */

@@ -5,6 +5,8 @@
 #include "infer/infer.h"
 #include "infer/listed.h"
 
+#include <string.h>
+
 /* The model with the listed extents: its inputs only. */
 static int read_whole(Compilation *c)
 {
@@ -44,6 +46,15 @@ static int plan_variant(Compilation *v, const Compilation *c, const Model *befor
     return -1;
 }
 
+/* --dump=graph: one graph for each combination, as the programs are made from them. */
+static void dump_variant(const Compilation *c, const Compilation *v, int combination)
+{
+    if (!c->options->dump || strcmp(c->options->dump, "graph") || !c->output)
+        return;
+    text_printf(&c->output->standard, "sizes %s\n", listed_label(c->model, combination));
+    graph_print(&c->output->standard, v->model);
+}
+
 /* The model of the joined program: the ports and lists of sizes of one, the values and expressions of both. */
 static Model *joined_model(const Model *whole, const Model *last)
 {
@@ -77,6 +88,7 @@ int compile_sizes(Compilation *c)
 
         if (plan_variant(&v[i], c, before, i) < 0)
             return -1;
+        dump_variant(c, &v[i], i);
         variant[i] = (Variant){v[i].chosen.program, &v[i].chosen.plan, v[i].chosen.time, before->nvalue};
     }
     c->is_planned = true;

@@ -59,8 +59,7 @@ static const char *unserved(const Options *o)
                   {o->nstate > 0, "--state"},
                   {o->queues > 1, "--queues"},
                   {o->tune != NULL, "--tune"},
-                  {o->verify_nodes, "--verify-nodes"},
-                  {o->dump && !strcmp(o->dump, "graph"), "--dump=graph"}};
+                  {o->verify_nodes, "--verify-nodes"}};
 
     for (size_t i = 0; i < sizeof option / sizeof *option; i++)
         if (option[i].asked)

@@ -144,6 +144,14 @@ class Cli(unittest.TestCase):
             self.assertIn(part, first)
             self.assertEqual(first, self.run_it("small.onnx", "--dump", stage).stdout)
 
+    def test_graphs_of_listed_sizes_are_those_of_pinned_ones(self):
+        text = self.run_it("bounded.onnx", "--dim=n=2|5", "--dump=graph").stdout
+        parts = dict(part.split("\n", 1) for part in text.split("sizes ")[1:])
+        self.assertEqual(list(parts), ["n=2", "n=5"])
+        for size in (2, 5):
+            self.assertEqual(parts[f"n={size}"].split("run-time integers")[0], self.run_it("bounded.onnx", f"--dim=n={size}", "--dump=graph").stdout)
+        self.assertIn("bounded_run", self.run_it("bounded.onnx", "--dim=n=2|5", "--dump=graph", "-o", "-").stdout)
+
     def test_planners_orders_forms_and_targets_are_accepted(self):
         for planner in "auto first-fit best-fit longer-first bigger-first exact".split():
             self.run_it("small.onnx", "--planner=" + planner)
