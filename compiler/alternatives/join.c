@@ -47,36 +47,41 @@ static int add_buffer(Joining *j, Buffer buffer, int64_t offset)
 
 /* ---------------------------------------------------------------------------------------------------------- options */
 
-static const char *unserved(const Options *o)
+/* An option that lists of sizes cannot be joined with, and why. */
+typedef struct Unserved {
+    bool        asked;
+    const char *name, *why;
+} Unserved;
+
+/* The first that is asked; its name is NULL where none is. */
+static Unserved unserved(const Options *o)
 {
-    const struct {
-        bool        asked;
-        const char *name;
-    } option[] = {{target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda"},
-                  {o->plan.weights == WEIGHTS_SWAP, "--weights=swap"},
-                  {o->plan.io_arena != 0, "--io=arena"},
-                  {o->plan.nregion > 0, "--region"},
-                  {o->nstate > 0, "--state"},
-                  {o->queues > 1, "--queues"},
-                  {o->tune != NULL, "--tune"},
-                  {o->verify_nodes, "--verify-nodes"}};
+    const Unserved option[] = {
+        {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
+        {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
+        {o->plan.io_arena != 0, "--io=arena", "each size has places of its own for inputs and outputs"},
+        {o->plan.nregion > 0, "--region", "plans of several memories are not joined"},
+        {o->nstate > 0, "--state", "each size has a layout of its own for the state"},
+        {o->queues > 1, "--queues", "waits between queues are not joined"},
+        {o->tune != NULL, "--tune", "it times one size"},
+        {o->verify_nodes, "--verify-nodes", "it follows the values of one graph"}};
 
     for (size_t i = 0; i < sizeof option / sizeof *option; i++)
         if (option[i].asked)
-            return option[i].name;
-    return NULL;
+            return option[i];
+    return (Unserved){0};
 }
 
 int variants_options(const Options *options, Diag *diag)
 {
-    int64_t     count = listed_combinations(options->bound, options->nbound);
-    const char *name = count > 1 ? unserved(options) : NULL;
+    int64_t  count = listed_combinations(options->bound, options->nbound);
+    Unserved option = count > 1 ? unserved(options) : (Unserved){0};
 
-    if (name)
+    if (option.name)
         return diag_usage(diag,
-                          "%s: found with a list of sizes (--dim NAME=N|N), which it does not serve; compile once for "
-                          "each size, or give bounds (--dim NAME=A..B)",
-                          name);
+                          "%s: found with a list of sizes (--dim NAME=N|N), which it does not serve: %s; compile once "
+                          "for each size, or give bounds (--dim NAME=A..B)",
+                          option.name, option.why);
     if (count > MOST_VARIANTS)
         return diag_usage(diag,
                           "--dim: found %" PRId64 " combinations of listed sizes, wanted at most %d; list fewer sizes, "
