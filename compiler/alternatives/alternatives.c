@@ -296,6 +296,8 @@ int alternative_plan(const Lowering *lowering, Alternative *a)
     if (alternative_arrange(lowering, a) < 0 || alternative_swap(lowering, a) < 0)
         return -1;
     if (lowering->target->language == LANGUAGE_DEVICE) {
+        if (!lowering->options.no_graph)
+            program_find_decided(a->program);
         program_find_host_waits(a->program);
         if (!lowering->options.no_graph)
             program_find_graph(a->program);

@@ -59,6 +59,20 @@ enum { LEAST_STRETCH = 4 };
 /* The number of the stretch that begins with a step; -1: none does. */
 int program_stretch_at(const Program *program, int step);
 
+/* Whether each time the host gives the device this step it has the same addresses, sizes and arguments (graph.c). */
+bool step_never_changes(const Program *program, const Step *step);
+
+/* Finds the rows of steps whose branches the device can decide (decided.c); before the waits are found. */
+void program_find_decided(Program *program);
+
+/* Whether a STEP_IF can be decided by the device; then its condition there. */
+bool    branch_is_decided(const Program *program, int branch);
+Operand branch_condition(const Program *program, int branch);
+
+/* The number of the row that begins with a step, or -1; whether a step is in one. */
+int  program_decided_at(const Program *program, int step);
+bool program_decides_without_host(const Program *program, int step);
+
 /* The graphs of a program: the one of all that the device does, or those of its stretches. *steps: of all of them. */
 int program_graphs(const Program *program, int *steps);
 

@@ -246,6 +246,11 @@ static bool is_constant(const Step *step)
     return true;
 }
 
+bool step_never_changes(const Program *p, const Step *step)
+{
+    return is_fixed(p, step) && is_constant(step);
+}
+
 static void add_stretch(Program *p, Range range)
 {
     if (range.end - range.begin >= LEAST_STRETCH)
@@ -261,7 +266,7 @@ static void find_stretches(Program *p, Range range)
         const Step *step = &p->step[s];
 
         next = flow_after(p, s);
-        if (is_fixed(p, step) && is_constant(step))
+        if (step_never_changes(p, step))
             continue;
         add_stretch(p, (Range){begin, s});
         for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)

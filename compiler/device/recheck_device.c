@@ -2,7 +2,7 @@
  * lies where its step can reach it. And for every path: the copies that may still be in the stream when a step
  * begins; a step of the host must not touch bytes of pinned memory that one of them reads or writes. Graphs hold what
  * is the same in each run, all of it, and nothing of the host's. */
-#include "device/device.h"
+#include "device/recheck.h"
 
 #include "program/flow.h"
 #include "program/operand.h"
@@ -65,6 +65,16 @@ static int check_places(const DeviceRecheck *r)
 
 /* ----------------------------------------------------------------------------------------------------------- stream */
 
+/* A step in a row that a graph may run alone: then the host does not wait there. */
+static bool is_decided(const Program *p, int step)
+{
+    bool found = false;
+
+    for (int i = 0; i < p->ndecided; i++)
+        found |= step >= p->decided[i].begin && step < p->decided[i].end;
+    return found;
+}
+
 static uint64_t *pending(const DeviceRecheck *r, int step)
 {
     return r->pending + (int64_t)step * r->words;
@@ -77,7 +87,8 @@ static bool carry(const DeviceRecheck *r, int from, int to)
     bool        changed = false;
 
     for (int w = 0; w < r->words; w++) {
-        uint64_t more = step->waits ? 0 : pending(r, from)[w], before = pending(r, to)[w];
+        uint64_t more = step->waits && !is_decided(r->program, from) ? 0 : pending(r, from)[w];
+        uint64_t before = pending(r, to)[w];
 
         if (w == from / 64 && step_is_transfer(r->program, step))
             more |= (uint64_t)1 << from % 64;
@@ -195,8 +206,7 @@ static int check_graph(const DeviceRecheck *r)
 
 /* -------------------------------------------------------------------------------------------------------- stretches */
 
-/* Whether the host gives the device this step with the same addresses, sizes and arguments each time. */
-static bool is_always_the_same(const Program *p, const Step *step)
+bool recheck_never_changes(const Program *p, const Step *step)
 {
     if (step->waits || (!step_on_device(step) && !step_is_transfer(p, step)))
         return false;
@@ -240,7 +250,7 @@ static int check_stretches(const DeviceRecheck *r)
     if (p->nstretch && p->graph.begin < p->graph.end)
         return complain(r, p->stretch[0].begin, "is in a graph of its own and in that of the run");
     for (int s = 0; s <= p->nstep && p->nstretch; s++) {
-        bool held = s < p->nstep && is_always_the_same(p, &p->step[s]);
+        bool held = s < p->nstep && recheck_never_changes(p, &p->step[s]);
         int  end = s, from = begin;
 
         if (held && follows[s] && begin < s)
@@ -255,13 +265,22 @@ static int check_stretches(const DeviceRecheck *r)
     return found == p->nstretch ? 0 : complain(r, p->stretch[found].begin, "begins a graph of steps that change");
 }
 
+static int check_decided(const DeviceRecheck *r)
+{
+    const char *fault;
+    int         step = recheck_decided(r->program, &fault);
+
+    return step < 0 ? 0 : complain(r, step, fault);
+}
+
 int program_recheck_device(const Program *program, const Plan *plan, Diag *diag)
 {
     DeviceRecheck r = {.program = program, .plan = plan, .diag = diag};
 
     if (program->language != LANGUAGE_DEVICE)
         return 0;
-    if (check_places(&r) < 0 || check_graph(&r) < 0 || check_graph_extents(&r) < 0 || check_stretches(&r) < 0)
+    if (check_places(&r) < 0 || check_graph(&r) < 0 || check_graph_extents(&r) < 0 || check_stretches(&r) < 0 ||
+        check_decided(&r) < 0)
         return -1;
     find_pending(&r);
     return check_stream(&r);

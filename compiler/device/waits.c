@@ -19,11 +19,13 @@ static bool is_of_host(const Program *p, const Step *step)
     return !step_on_device(step) && !step_is_transfer(p, step);
 }
 
-/* May a copy be in the stream behind a step? */
+/* May a copy be in the stream behind a step? Where the device decides a branch the host reads no condition. */
 static bool is_open_behind(const Program *p, const Step *step, bool open)
 {
     if (step_is_transfer(p, step))
         return true;
+    if (program_decides_without_host(p, (int)(step - p->step)))
+        return open;
     return is_of_host(p, step) && touches_pinned(p, step) ? false : open;
 }
 

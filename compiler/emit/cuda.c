@@ -141,6 +141,7 @@ static void put_device(Emit *emit, Text *text)
     text_append(text, &chunks);
     text_put(text, "/* -- steps */\n\n");
     text_append(text, &emit->code.functions);
+    emit_decide(emit, text);
     emit_loader(emit, text);
     emit_on_device(emit, false);
 }
@@ -152,7 +153,8 @@ const Printer cuda_printer = {
     .launch = cuda_launch, .launch_failing = cuda_launch_failing,
     .set = c_set, .read = c_read, .check = c_check,
     .open = c_open, .otherwise = c_otherwise, .close = c_close,
-    .fetch = c_fetch, .await = c_await, .copy = cuda_copy, .join = cuda_join, .stretch = cuda_stretch, .wait = c_wait,
+    .fetch = c_fetch, .await = c_await, .copy = cuda_copy, .join = cuda_join, .stretch = cuda_stretch, .row = cuda_row,
+    .wait = c_wait,
     .base = emit_share_variable, .prologue = c_prologue, .run = cuda_run,
     .weight = c_weight, .weight_file = c_weight_file,
     .source = put_source, .device = put_device, .header = emit_header, .host = emit_host,

@@ -342,23 +342,32 @@ static const char launch[] =
     "    return cudaGraphLaunch((cudaGraphExec_t)context->graph, (cudaStream_t)memory->stream) ? OCC_ECUDA : 0;\n"
     "}\n\n";
 
-/* The context as it is before open: no graph, no run that has been started. close gives graphs back first. */
-static void put_reset(Emit *emit, Text *text, bool gives_back)
+/* Members of the context are as before open; close gives graphs back first. */
+static void put_reset_graphs(Text *text, const char *member, int count, bool gives_back)
 {
-    int         count = emit->program->nstretch;
     const char *blanks = c_blanks(count ? 2 : 1), *at = count ? "[i]" : "";
 
     if (count)
         text_printf(text, "    for (int i = 0; i < %d; i++) {\n", count);
     if (gives_back)
         text_printf(text,
-                    "%sif (memory->context->graph%s)\n"
-                    "%s    (void)cudaGraphExecDestroy((cudaGraphExec_t)memory->context->graph%s);\n",
-                    blanks, at, blanks, at);
+                    "%sif (memory->context->%s%s)\n"
+                    "%s    (void)cudaGraphExecDestroy((cudaGraphExec_t)memory->context->%s%s);\n",
+                    blanks, member, at, blanks, member, at);
     if (count)
-        text_put(text, "        memory->context->graph[i] = 0;\n    }\n    memory->context->out = 0;\n");
-    else
-        text_put(text, "    memory->context->graph = memory->context->out = 0;\n");
+        text_printf(text, "        memory->context->%s[i] = 0;\n    }\n", member);
+}
+
+/* The context as it is before open: no graph, no run that has been started. */
+static void put_reset(Emit *emit, Text *text, bool gives_back)
+{
+    const Program *p = emit->program;
+
+    if (p->ndecided)
+        put_reset_graphs(text, "decided", p->ndecided, gives_back);
+    put_reset_graphs(text, "graph", p->nstretch, gives_back);
+    text_put(text, p->nstretch ? "    memory->context->out = 0;\n"
+                               : "    memory->context->graph = memory->context->out = 0;\n");
     text_put(text, "    memory->context->in = 0;\n");
 }
 
@@ -381,6 +390,7 @@ static void put_open(Emit *emit, Text *text)
         text_put(text, "    memory->context->runs = 0;\n");
     else if (has_graph(emit))
         text_put_named(text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n", emit->name);
+    emit_decided_open(emit, text);
     emit_stretches_open(emit, text);
     text_put(text, "    (void)cudaGetLastError(); /* the next call does not find it again */\n    return status;\n}\n");
     text_put_named(text,
@@ -403,6 +413,7 @@ void cuda_run(Emit *emit)
         text_put_named(&steps, capture_open, emit->name);
         text_put_named(&steps, launch, emit->name);
     }
+    emit_decided(emit, &steps);
     emit_stretches(emit, &steps);
     put_begin(emit, &steps);
     put_end(emit, &steps);
@@ -431,6 +442,11 @@ void emit_cuda_type(Emit *emit, Text *text)
         text_put(
             text,
             "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n");
+    if (emit->program->ndecided)
+        text_printf(text,
+                    "    void       *decided[%d]; /* likewise, of steps whose branches the device decides; NULL: the "
+                    "host does */\n",
+                    emit->program->ndecided);
     text_put(text, "    const void *in;        /* of the run that has been started; NULL: none has */\n"
                    "    void       *out;\n");
     if (graph_is_open(emit))

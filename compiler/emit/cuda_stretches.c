@@ -18,6 +18,12 @@ static void put_base(Text *text, const Text *lines, const char *memory)
         text_printf(text, "    unsigned char *%s = (unsigned char *)memory->%s;\n", memory, memory);
 }
 
+void emit_bases(Text *text, const Text *lines)
+{
+    put_base(text, lines, "device");
+    put_base(text, lines, "pinned");
+}
+
 static void put_give(Emit *emit, int stretch, Text *text)
 {
     Range range = emit->program->stretch[stretch];
@@ -32,8 +38,7 @@ static void put_give(Emit *emit, int stretch, Text *text)
                 "static int %s_give_%d(const %s_memory *memory)\n{\n"
                 "    cudaStream_t   stream = (cudaStream_t)memory->stream;\n",
                 range.begin, range.end - 1, emit->name, stretch, emit->name);
-    put_base(text, &lines, "device");
-    put_base(text, &lines, "pinned");
+    emit_bases(text, &lines);
     text_put(text, "\n");
     text_append(text, &lines);
     text_put(text, "    return 0;\n}\n\n");

@@ -154,6 +154,7 @@ const char *c_step_comment(Emit *emit, int index); /* "12 Conv 'conv1' [1][8][28
 void emit_step_call(Emit *emit, const Step *step, Text *text);     /* "mnist_conv_f32_1(arena + 64, ...)" */
 void emit_operand(Emit *emit, Text *text, const Operand *operand); /* the address of an operand */
 void emit_range(Emit *emit, Range range, int depth);               /* the lines of some steps, to emit->run */
+void emit_stretches_of(Emit *emit, Range range, int depth);        /* the same, rows decided by the host */
 void emit_steps(Emit *emit, Range range, int depth);               /* the same, stretches step by step */
 
 /* launch.c - steps on a device: the functions that launch them, which are the device's code; emit_on_device changes to
@@ -174,10 +175,17 @@ void emit_cuda_type(Emit *emit, Text *text);
 void emit_cuda_header(Emit *emit, Text *text);
 
 /* cuda_stretches.c - graphs of stretches of steps; each appends nothing where the program has none. */
-void emit_stretches(Emit *emit, Text *text); /* functions of the steps, and the one that launches a graph */
+void emit_stretches(Emit *emit, Text *text);    /* functions of the steps, and the one that launches a graph */
+void emit_bases(Text *text, const Text *lines); /* the memories that a stream reads and writes, if the lines use them */
 void emit_stretches_capture(Emit *emit, Text *text);
 void emit_stretches_open(Emit *emit, Text *text);      /* lines of open */
 void cuda_stretch(Emit *emit, int stretch, int depth); /* the line of a run, to emit->run */
+
+/* cuda_decided.c - rows of steps whose branches the device decides; each appends nothing where the program has none. */
+void emit_decided(Emit *emit, Text *text);      /* functions of the steps, and those that make graphs */
+void emit_decided_open(Emit *emit, Text *text); /* lines of open */
+void emit_decide(Emit *emit, Text *text);       /* the kernel that tells a graph a condition */
+void cuda_row(Emit *emit, int row, int depth);  /* the lines of a run, to emit->run */
 
 /* weights.c */
 void emit_weights(Emit *emit, Text *text); /* the declarations in the C file */

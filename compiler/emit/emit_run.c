@@ -268,7 +268,7 @@ void emit_steps(Emit *emit, Range range, int depth)
     }
 }
 
-void emit_range(Emit *emit, Range range, int depth)
+void emit_stretches_of(Emit *emit, Range range, int depth)
 {
     const Program *p = emit->program;
 
@@ -280,5 +280,22 @@ void emit_range(Emit *emit, Range range, int depth)
             emit_steps(emit, (Range){i, next}, depth);
         else
             emit->printer->stretch(emit, stretch, depth);
+    }
+}
+
+void emit_range(Emit *emit, Range range, int depth)
+{
+    const Program *p = emit->program;
+
+    for (int i = range.begin, next; i < range.end; i = next) {
+        int row = program_decided_at(p, i);
+
+        next = row < 0 ? flow_after(p, i) : p->decided[row].end;
+        while (row < 0 && next < range.end && program_decided_at(p, next) < 0)
+            next = flow_after(p, next);
+        if (row < 0)
+            emit_stretches_of(emit, (Range){i, next}, depth);
+        else
+            emit->printer->row(emit, row, depth);
     }
 }

@@ -459,5 +459,9 @@ void emit_loader(Emit *emit, Text *text)
         emit->name);
     for (int i = 0; i < emit->nlauncher; i++)
         text_printf(text, "    code = code ? code : (int)OCC_LOAD(%s_kernel);\n", emit->launcher[i].name);
+    if (emit->program->ndecided)
+        text_printf(text,
+                    "#if CUDART_VERSION >= 13000\n    code = code ? code : (int)OCC_LOAD(%s_decide_kernel);\n#endif\n",
+                    emit->name);
     text_put(text, "    return code;\n}\n");
 }

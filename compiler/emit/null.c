@@ -103,6 +103,12 @@ static void put_stretch(Emit *emit, int stretch, int depth)
     put_index(emit, depth, "graph", emit->program->stretch[stretch].begin, "");
 }
 
+static void put_row(Emit *emit, int row, int depth)
+{
+    put_index(emit, depth, "row", emit->program->decided[row].begin, "");
+    emit_stretches_of(emit, emit->program->decided[row], depth + 1);
+}
+
 static void put_join(Emit *emit, int index, int depth)
 {
     put_index(emit, depth, "join", index, "");
@@ -163,7 +169,7 @@ const Printer null_printer = {
     .launch = put_launch, .launch_failing = put_launch_failing,
     .set = put_set, .read = put_read, .check = put_check,
     .open = put_open, .otherwise = put_otherwise, .close = put_close,
-    .fetch = put_fetch, .await = put_await, .copy = put_copy, .join = put_join, .stretch = put_stretch,
+    .fetch = put_fetch, .await = put_await, .copy = put_copy, .join = put_join, .stretch = put_stretch, .row = put_row,
     .wait = put_wait,
     .base = emit_share_variable, .prologue = put_prologue, .run = put_run,
     .weight = put_weight, .weight_file = put_weight_file,

@@ -50,6 +50,9 @@ typedef struct Printer {
     /* The line in the place of a stretch of steps, by its number, which is given to the device as one graph. */
     void (*stretch)(struct Emit *emit, int stretch, int depth);
 
+    /* The lines in the place of a row of steps, by its number, whose branches the device may decide. */
+    void (*row)(struct Emit *emit, int row, int depth);
+
     /* The line in front of a step that waits for step `of` of another queue. */
     void (*wait)(struct Emit *emit, int index, int of, int depth);
 

@@ -103,16 +103,16 @@ static int64_t bytes_into(const Program *p, int memory)
     return bytes;
 }
 
-static void put_stretches(Json *json, const Program *p)
+static void put_ranges(Json *json, const char *name, const Range *range, int count)
 {
-    if (!p->nstretch)
+    if (!count)
         return;
-    json_list(json, "graphs");
-    for (int i = 0; i < p->nstretch; i++) {
+    json_list(json, name);
+    for (int i = 0; i < count; i++) {
         json_list(json, NULL);
         json_flat(json);
-        json_int(json, NULL, p->stretch[i].begin);
-        json_int(json, NULL, p->stretch[i].end);
+        json_int(json, NULL, range[i].begin);
+        json_int(json, NULL, range[i].end);
         json_close(json, ']');
     }
     json_close(json, ']');
@@ -144,7 +144,8 @@ static void put_device(Json *json, const Emission *e)
         json_int(json, NULL, p->graph.end);
         json_close(json, ']');
     }
-    put_stretches(json, p);
+    put_ranges(json, "graphs", p->stretch, p->nstretch);
+    put_ranges(json, "decided", p->decided, p->ndecided);
     json_close(json, '}');
 }
 

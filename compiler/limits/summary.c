@@ -35,8 +35,11 @@ static void tell_device(const Emission *e, Text *text)
                 share[MEMORY_PINNED].peak, share[MEMORY_HOST].peak);
     text_printf(text, "steps    %12d on the device; %d copies to it or back, %d waits of the host", steps, copies,
                 waits);
-    if (p->nstretch)
-        text_printf(text, "; %d graph%s of %d steps\n", graphs, graphs > 1 ? "s" : "", held);
+    if (p->ndecided)
+        text_printf(text, "; %d graph%s with branches", p->ndecided, p->ndecided > 1 ? "s" : "");
+    if (p->nstretch || p->ndecided)
+        text_printf(text, "%s%d graph%s of %d steps\n", p->ndecided ? ", or else " : "; ", graphs,
+                    graphs != 1 ? "s" : "", held);
     else
         text_put(text, !graphs       ? "\n"
                        : p->dims < 0 ? "; one graph\n"

@@ -198,6 +198,9 @@ typedef struct Program {
     Range *stretch;  /* of a program for a device without such a graph, by rising step: rows of steps, each a graph of
                         its own that is launched whenever the host comes by */
     int    nstretch, cstretch;
+    Range *decided; /* likewise: rows of steps with branches that the device decides, each a graph that is launched in
+                       the place of all its steps; where it cannot be made, they run as if there were no row */
+    int    ndecided, cdecided;
     LibraryEngine *engine;
     int            nengine, cengine;
     Port          *in, *out;

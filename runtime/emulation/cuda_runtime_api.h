@@ -58,6 +58,33 @@ typedef struct cudaGraphExecUpdateResultInfo {
     cudaGraphNode_t           errorNode, errorFromNode;
 } cudaGraphExecUpdateResultInfo;
 
+typedef unsigned long long cudaGraphConditionalHandle;
+
+typedef enum cudaGraphNodeType { cudaGraphNodeTypeKernel = 0, cudaGraphNodeTypeConditional = 13 } cudaGraphNodeType;
+typedef enum cudaGraphConditionalNodeType {
+    cudaGraphCondTypeIf = 0,
+    cudaGraphCondTypeWhile = 1
+} cudaGraphConditionalNodeType;
+
+#define cudaGraphCondAssignDefault 1
+
+typedef struct cudaGraphEdgeData {
+    unsigned char from_port, to_port, type, reserved[5];
+} cudaGraphEdgeData;
+
+struct cudaConditionalNodeParams {
+    cudaGraphConditionalHandle        handle;
+    enum cudaGraphConditionalNodeType type;
+    unsigned                          size;
+    cudaGraph_t                      *phGraph_out;
+};
+
+/* Of the real union the member that occamyc writes. */
+struct cudaGraphNodeParams {
+    enum cudaGraphNodeType           type;
+    struct cudaConditionalNodeParams conditional;
+};
+
 typedef enum cudaMemcpyKind {
     cudaMemcpyHostToHost = 0,
     cudaMemcpyHostToDevice = 1,
@@ -145,6 +172,18 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEve
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status);
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                          const cudaGraphEdgeData *edges, size_t count,
+                                          enum cudaStreamCaptureMode mode);
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *id,
+                                     cudaGraph_t *graph, const cudaGraphNode_t **after, const cudaGraphEdgeData **edges,
+                                     size_t *count);
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned flags);
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned initial,
+                                             unsigned flags);
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                             const cudaGraphEdgeData *edges, size_t count, struct cudaGraphNodeParams *params);
+void        cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value); /* from a kernel */
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags);
 cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo *info);

@@ -12,9 +12,150 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMo
         wrong("the capture of the default stream, or of one that is captured already");
         return result(cudaErrorStreamCaptureUnsupported);
     }
-    s->capture = new Capture{s, {}, false};
+    s->capture = new Capture{s, {}, false, nullptr};
     s->tail.clear();
     handles.captures.insert(s->capture);
+    return cudaSuccess;
+}
+
+static cudaGraphNode_t node_handle(int number)
+{
+    return reinterpret_cast<cudaGraphNode_t>(static_cast<intptr_t>(number) + 1);
+}
+
+/* The numbers of nodes of a graph; false, and a misuse, if it lacks one. */
+static bool node_numbers(cudaGraph_t graph, const cudaGraphNode_t *node, size_t count, std::vector<int> *numbers)
+{
+    for (size_t i = 0; i < count; i++) {
+        const intptr_t number = reinterpret_cast<intptr_t>(node[i]) - 1;
+        if (number < 0 || number >= static_cast<intptr_t>(graph->node.size())) {
+            wrong("a node that its graph does not have");
+            return false;
+        }
+        numbers->push_back(static_cast<int>(number));
+    }
+    return true;
+}
+
+/* A graph, or a body inside of one. */
+static bool is_graph(cudaGraph_t graph)
+{
+    for (cudaGraph_t g : handles.graphs) {
+        if (g == graph)
+            return true;
+        for (const auto &body : g->body)
+            if (body.get() == graph)
+                return true;
+    }
+    wrong("a graph that does not exist");
+    return false;
+}
+
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t *after,
+                                          const cudaGraphEdgeData *, size_t count, enum cudaStreamCaptureMode)
+{
+    ENTER(FAKE_CALL, cudaErrorStreamCaptureUnsupported);
+    cudaStream_t s = stream_of(stream);
+    if (!s || !stream || s->capture || !is_graph(graph)) {
+        wrong("the capture of the default stream, or of one that is captured already");
+        return result(cudaErrorStreamCaptureUnsupported);
+    }
+    s->tail.clear();
+    if (!node_numbers(graph, after, count, &s->tail))
+        return result(cudaErrorInvalidValue);
+    s->capture = new Capture{s, graph->node, false, graph};
+    handles.captures.insert(s->capture);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, enum cudaStreamCaptureStatus *status, unsigned long long *,
+                                     cudaGraph_t *, const cudaGraphNode_t **after, const cudaGraphEdgeData **,
+                                     size_t *count)
+{
+    ENTER(FAKE_CALL, cudaErrorInvalidResourceHandle);
+    cudaStream_t s = stream_of(stream);
+    if (!s)
+        return result(cudaErrorInvalidResourceHandle);
+    *status = s->capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    *count = 0;
+    if (!s->capture)
+        return cudaSuccess;
+    s->capture->told.clear();
+    for (int number : s->tail)
+        s->capture->told.push_back(node_handle(number));
+    *after = s->capture->told.data();
+    *count = s->capture->told.size();
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphCreate(cudaGraph_t *graph, unsigned)
+{
+    ENTER(FAKE_ALLOCATE, cudaErrorMemoryAllocation);
+    *graph = keep(&handles.graphs, new CUgraph_st());
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle, cudaGraph_t graph, unsigned initial,
+                                             unsigned)
+{
+    ENTER(FAKE_CALL, cudaErrorInvalidValue);
+    if (!is_graph(graph))
+        return result(cudaErrorInvalidResourceHandle);
+    handles.conditions.push_back({graph, initial, initial, false});
+    *handle = handles.conditions.size();
+    return cudaSuccess;
+}
+
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value)
+{
+    if (!handle || handle > handles.conditions.size())
+        return wrong("the condition of a node that does not exist");
+    Condition &c = handles.conditions[handle - 1];
+    c.value = value;
+    c.told = true;
+}
+
+/* Runs one of the bodies: its nodes stand in the order in which they were added, each behind those that it waits for. */
+static void decide(cudaGraphConditionalHandle handle, const std::vector<std::shared_ptr<CUgraph_st>> &body)
+{
+    Condition   &c = handles.conditions[handle - 1];
+    const size_t taken = c.value ? 0 : 1;
+    if (!c.told)
+        wrong("a conditional node that nothing has told its condition");
+    c.value = c.initial;
+    c.told = false;
+    for (size_t i = 0; taken < body.size() && i < body[taken]->node.size(); i++) {
+        count(body[taken]->node[i].work);
+        state.counts.graph_nodes++;
+        body[taken]->node[i].work.run();
+    }
+}
+
+/* Of conditional nodes those with the type If. */
+cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
+                             const cudaGraphEdgeData *, size_t count, struct cudaGraphNodeParams *params)
+{
+    ENTER(FAKE_ALLOCATE, cudaErrorMemoryAllocation);
+    const cudaGraphConditionalHandle handle = params->conditional.handle;
+    std::vector<int>                 numbers;
+    if (!is_graph(graph) || !node_numbers(graph, after, count, &numbers))
+        return result(cudaErrorInvalidResourceHandle);
+    if (params->type != cudaGraphNodeTypeConditional || params->conditional.type != cudaGraphCondTypeIf || !handle ||
+        handle > handles.conditions.size() || handles.conditions[handle - 1].graph != graph ||
+        !params->conditional.size || params->conditional.size > 2) {
+        wrong("a conditional node of another form than that of a branch");
+        return result(cudaErrorInvalidValue);
+    }
+    std::vector<std::shared_ptr<CUgraph_st>> body;
+    graph->listed.emplace_back(new cudaGraph_t[params->conditional.size]);
+    for (unsigned b = 0; b < params->conditional.size; b++) {
+        body.push_back(std::make_shared<CUgraph_st>());
+        graph->body.push_back(body.back());
+        graph->listed.back()[b] = body.back().get();
+    }
+    params->conditional.phGraph_out = graph->listed.back().get();
+    graph->node.push_back({{FAKE_MARK, "branch", 0, [handle, body] { decide(handle, body); }, nullptr, 0, 0, 0}, numbers});
+    *node = node_handle(static_cast<int>(graph->node.size()) - 1);
     return cudaSuccess;
 }
 
@@ -56,8 +197,10 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     const bool spoilt = s->capture->spoilt, joined = is_joined(s->capture);
     if (!spoilt && !joined)
         wrong("a capture ends while another stream's work has not been waited for");
-    if (!late && !spoilt && joined)
-        *graph = keep(&handles.graphs, new CUgraph_st{s->capture->node});
+    if (!late && !spoilt && joined && s->capture->into)
+        (*graph = s->capture->into)->node = s->capture->node;
+    else if (!late && !spoilt && joined)
+        *graph = keep(&handles.graphs, new CUgraph_st{s->capture->node, {}});
     end(s->capture);
     return late     ? late
            : spoilt ? result(cudaErrorStreamCaptureInvalidated)

@@ -306,7 +306,7 @@ void wait_for_all(void)
         state.counts.clock = std::max(state.counts.clock, free);
 }
 
-static void count(const Work &work)
+void count(const Work &work)
 {
     FakeCounts &c = state.counts;
     int64_t     bytes = static_cast<int64_t>(work.bytes);

@@ -49,6 +49,7 @@ struct Moment {
     int64_t op = 0, end = 0;
 };
 
+void   count(const Work &work); /* adds it to the counts of operations */
 Moment enqueue(const Work &work, const std::vector<Moment> &after, int stream);
 bool   is_done(Moment moment);
 void   wait_for(Moment moment); /* runs pending operations in any allowed order until it is done */

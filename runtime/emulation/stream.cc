@@ -23,6 +23,7 @@ void forget_handles(void)
 {
     forget(&handles.streams), forget(&handles.events), forget(&handles.graphs), forget(&handles.execs),
         forget(&handles.captures);
+    handles.conditions.clear();
     by_default = {0, true, {}, nullptr, {}};
     last_number = 0;
 }

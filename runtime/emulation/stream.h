@@ -2,6 +2,7 @@
 #ifndef OCC_FAKE_STREAM_H
 #define OCC_FAKE_STREAM_H
 
+#include <memory>
 #include <set>
 
 #include "runtime.h"
@@ -15,8 +16,18 @@ struct Node {
     std::vector<int> after;
 };
 
+/* body: of its conditional nodes, which belong to it. */
 struct CUgraph_st {
-    std::vector<Node> node;
+    std::vector<Node>                           node;
+    std::vector<std::shared_ptr<CUgraph_st>>    body;
+    std::vector<std::unique_ptr<cudaGraph_t[]>> listed = {};
+};
+
+/* What a kernel has told a conditional node: in this launch, or not yet. */
+struct Condition {
+    cudaGraph_t graph;
+    unsigned    initial, value;
+    bool        told;
 };
 
 struct CUgraphExec_st {
@@ -26,9 +37,11 @@ struct CUgraphExec_st {
 
 /* What is enqueued on streams while they are captured. */
 struct Capture {
-    cudaStream_t      origin;
-    std::vector<Node> node;
-    bool              spoilt;
+    cudaStream_t                 origin;
+    std::vector<Node>            node;
+    bool                         spoilt;
+    cudaGraph_t                  into;      /* the graph that it adds to; NULL: one of its own */
+    std::vector<cudaGraphNode_t> told = {}; /* the last nodes, as a caller has asked for them */
 };
 
 struct CUstream_st {
@@ -55,6 +68,7 @@ struct Handles {
     std::set<cudaGraph_t>     graphs;
     std::set<cudaGraphExec_t> execs;
     std::set<Capture *>       captures;
+    std::vector<Condition>    conditions; /* by handle, from 1 */
 };
 extern Handles handles;
 

@@ -1,7 +1,8 @@
 """Good and bad days of a program for CUDA, on the fake runtime: check_days.py --occamyc=PROGRAM --device=ARCHIVE --cases=FOLDER --own=FOLDER
 
 models/digits.onnx, with a graph and without: the same bits, in two contexts too (contexts.c). Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer;
-nothing is left that was taken. Graphs of run-time extents (sizes.c), and of stretches between steps of the host (stretches.c). No device, an old driver or too little memory: the code that says so.
+nothing is left that was taken. Graphs of run-time extents (sizes.c), and of stretches between steps of the host (stretches.c), and branches
+that the device decides (decided.c). No device, an old driver or too little memory: the code that says so.
 """
 
 import argparse
@@ -33,6 +34,19 @@ STRETCHES = """<ir_version: 8, opset_import: ["" : 17]>
       turned = Neg(e)
       %s y = Softmax(turned3)
     }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), *(LAYERS.format(name) for name in ("x", "b", "a", "turned")))
+
+DECIDED = """<ir_version: 8, opset_import: ["" : 17]>
+    main (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}, float zero = {0}, float one = {1}> {
+      %s s = ReduceSum <keepdims = 0> (x)
+      c = Greater(s, zero)
+      e = If (c) <then_branch = yes () => (float[1, 16] f) { %s f = Softmax(x33) },
+                  else_branch = no () => (float[1, 16] g) { g = Neg(x3) }>
+      m = ReduceMax <keepdims = 0> (x)
+      k = Greater(m, one)
+      a = If (k) <then_branch = also () => (float[1, 16] h) { h = Exp(e) },
+                  else_branch = not () => (float[1, 16] i) { j = Sigmoid(e) %s i = Softmax(j3) }>
+      %s y = Softmax(a3)
+    }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), *(LAYERS.format(name) for name in ("x", "x3", "j", "a")))
 
 
 def run(folder, data, **environment):
@@ -117,27 +131,35 @@ def size_failures(arguments, folder):
                 break
 
 
-def stretch_failures(arguments, folder):
-    """stretches.c: graphs of stretches between steps of the host, and none."""
-    model, place, answers = os.path.join(folder, "stretches.onnx"), os.path.join(folder, "turned.txt"), set()
-    onnx.save(onnx.parser.parse_model(STRETCHES), model)
-    with open(place, "w") as file:
-        file.write("turned\n")
+def host_failures(arguments, folder, name, text, wanted, *flags):
+    """tests/cuda/NAME.c with a network: graphs and the host's part in turn, and without graphs. `wanted`: what launches a graph, how often."""
+    model, at, answers = os.path.join(folder, f"{name}.onnx"), os.path.join(folder, name), set()
+    onnx.save(onnx.parser.parse_model(text), model)
     for flag in ("--graph=auto", "--graph=off"):
-        build(arguments, model, os.path.join(folder, "stretches"), flag, f"--place={place}", main="tests/cuda/stretches.c")
-        with open(os.path.join(folder, "stretches", "model.c")) as file:
+        build(arguments, model, at, flag, *flags, main=f"tests/cuda/{name}.c")
+        with open(os.path.join(at, "model.c")) as file:
             text = file.read()
-        lines = [text.count(f"if (model_launch(memory, {i})) /* steps ") for i in range(5)]
-        if lines != ([1, 1, 1, 1, 0] if flag == "--graph=auto" else [0] * 5):
-            yield f"stretches, {flag}: {lines} lines that launch graphs"
+        for line, count in wanted.items():
+            if text.count(line) != (count if flag == "--graph=auto" else 0):
+                yield f"{name}, {flag}: {text.count(line)} of {line!r}"
         for seed in (1, 2):
-            done = subprocess.run(["./model"], cwd=os.path.join(folder, "stretches"), capture_output=True, env={**os.environ, "OCC_FAKE_SEED": str(seed)})
+            done = subprocess.run(["./model"], cwd=at, capture_output=True, env={**os.environ, "OCC_FAKE_SEED": str(seed)})
             answers.add(done.stdout)
             if done.returncode:
-                yield f"stretches.c, {flag}, seed {seed}: exit {done.returncode}: {done.stdout}{done.stderr}"
+                yield f"{name}.c, {flag}, seed {seed}: exit {done.returncode}: {done.stdout}{done.stderr}"
                 break
     if len(answers) != 1:
-        yield "stretches.c: graphs decide bits"
+        yield f"{name}.c: graphs decide bits"
+
+
+def stretch_failures(arguments, folder):
+    """stretches.c: graphs between steps of the host; decided.c: branches in a graph."""
+    place = os.path.join(folder, "turned.txt")
+    with open(place, "w") as file:
+        file.write("turned\n")
+    lines = {f"if (model_launch(memory, {i})) /* steps ": 1 if i < 4 else 0 for i in range(5)}
+    yield from host_failures(arguments, folder, "stretches", STRETCHES, lines, f"--place={place}")
+    yield from host_failures(arguments, folder, "decided", DECIDED, {"if (memory->context->decided[0]) {": 1, "decided[1]) {": 0})
 
 
 def index_failures(arguments, folder):

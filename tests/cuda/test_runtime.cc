@@ -212,6 +212,104 @@ static void graphs_run_in_any_order_of_their_edges(void **)
     }
 }
 
+static OCC_KERNEL void tell(cudaGraphConditionalHandle handle, const float *x)
+{
+    if (occ_unit() == 0)
+        cudaGraphSetConditional(handle, x[0] > 0);
+}
+
+/* Adds what `give` enqueues to a graph, behind its last node. */
+static void add_part(Bed *b, cudaGraph_t graph, cudaGraphNode_t *last, const std::function<void()> &give)
+{
+    enum cudaStreamCaptureStatus status;
+    const cudaGraphNode_t       *node;
+    size_t                       count;
+    cudaGraph_t                  same;
+    assert_int_equal(cudaStreamBeginCaptureToGraph(b->one, graph, last, nullptr, *last ? 1 : 0,
+                                                   cudaStreamCaptureModeThreadLocal),
+                     cudaSuccess);
+    give();
+    assert_int_equal(cudaStreamGetCaptureInfo(b->one, &status, nullptr, nullptr, &node, nullptr, &count), cudaSuccess);
+    assert_int_equal(status, cudaStreamCaptureStatusActive);
+    assert_int_equal(count, 1);
+    *last = node[0];
+    assert_int_equal(cudaStreamEndCapture(b->one, &same), cudaSuccess);
+    assert_ptr_equal(same, graph);
+}
+
+/* up -> tell -> if { add 1 } else { add 2 } -> down. without: nothing tells. */
+static cudaGraphExec_t make_branch(Bed *b, bool without)
+{
+    cudaGraphNode_t            last = nullptr, in[2] = {};
+    cudaGraphConditionalHandle handle;
+    cudaGraphNodeParams        params = {};
+    cudaGraph_t                graph;
+    cudaGraphExec_t            exec;
+    assert_int_equal(cudaGraphCreate(&graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault), cudaSuccess);
+    add_part(b, graph, &last, [&] {
+        up(b, b->a, b->one);
+        if (!without)
+            (void)OCC_LAUNCH(tell, 1, 32, b->one, handle, b->a);
+    });
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional = {handle, cudaGraphCondTypeIf, 2, nullptr};
+    assert_int_equal(cudaGraphAddNode(&last, graph, &last, nullptr, 1, &params), cudaSuccess);
+    for (int i = 0; i < 2; i++)
+        add_part(b, params.conditional.phGraph_out[i], &in[i],
+                 [&] { (void)OCC_LAUNCH(add, 2, 32, b->one, b->b, b->a, static_cast<float>(i + 1)); });
+    add_part(b, graph, &last, [&] { down(b, b->b, b->one); });
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    return exec;
+}
+
+static void a_kernel_decides_a_branch(void **)
+{
+    for (uint64_t seed = 1; seed < 20; seed++) {
+        Bed             b = open_bed(seed);
+        cudaGraphExec_t exec = make_branch(&b, false);
+        for (int run = 0; run < 4; run++) {
+            for (int i = 0; i < n; i++)
+                b.x[i] = static_cast<float>(i + run % 2);
+            assert_int_equal(cudaGraphLaunch(exec, b.one), cudaSuccess);
+            assert_int_equal(cudaStreamSynchronize(b.one), cudaSuccess);
+            assert_int_equal(differing(&b, 2), 0);
+        }
+        assert_int_equal(fake_counts().kernels, 8);
+        assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+        close_bed(&b);
+    }
+}
+
+static void a_branch_that_nothing_decides_is_wrong(void **)
+{
+    Bed                        b = open_bed(3);
+    cudaGraphExec_t            exec = make_branch(&b, true);
+    cudaGraphConditionalHandle handle;
+    cudaGraphNode_t            node = nullptr;
+    cudaGraphNodeParams        params = {};
+    cudaGraph_t                graph, other;
+    int64_t                    wrong = 0;
+    fake_settings()->count_wrong = 1;
+    assert_int_equal(cudaGraphLaunch(exec, b.one), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(b.one), cudaSuccess);
+    assert_int_equal(fake_counts().wrong, ++wrong);
+    assert_int_equal(cudaGraphCreate(&graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphCreate(&other, 0), cudaSuccess);
+    assert_int_equal(cudaGraphConditionalHandleCreate(&handle, other, 0, cudaGraphCondAssignDefault), cudaSuccess);
+    params.type = cudaGraphNodeTypeConditional;
+    params.conditional = {handle, cudaGraphCondTypeIf, 2, nullptr};
+    assert_int_equal(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), cudaErrorInvalidValue);
+    assert_int_equal(fake_counts().wrong, ++wrong);
+    assert_int_equal(cudaGraphAddNode(&node, other, &node, nullptr, 1, &params), cudaErrorInvalidResourceHandle);
+    assert_int_equal(fake_counts().wrong, ++wrong);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0), cudaErrorInvalidResourceHandle);
+    assert_int_equal(fake_counts().wrong, ++wrong);
+    (void)cudaGetLastError();
+}
+
 static void misuse_is_counted(void **)
 {
     Bed         b = open_bed(5);
@@ -387,6 +485,8 @@ int main(int arguments, char **argument)
                                 cmocka_unit_test(events_can_be_asked_and_waited_for),
                                 cmocka_unit_test(the_default_stream_waits_for_others),
                                 cmocka_unit_test(graphs_run_in_any_order_of_their_edges),
+                                cmocka_unit_test(a_kernel_decides_a_branch),
+                                cmocka_unit_test(a_branch_that_nothing_decides_is_wrong),
                                 cmocka_unit_test(misuse_is_counted),
                                 cmocka_unit_test(memory_has_a_cap),
                                 cmocka_unit_test(every_call_can_fail),

@@ -156,6 +156,10 @@ def device(report, lane, bars):
     for n, held in enumerate(graphs):
         if graph or set(range(*held)) & set(lane["host"]) or sum(f"in graph {n}" in bar for bar in bars) != len(range(*held)):
             yield f"graph {n} is of steps {held}"
+    for begin, end in report["device"].get("decided", []):
+        if "if" not in [s["kind"] for s in steps[begin:end]] or {s["kind"] for s in steps[begin:end]} - {"kernel", "copy", "read", "if"} or \
+                any("form" not in s for s in steps[begin:end] if s["kind"] == "kernel"):
+            yield f"steps {begin} to {end} are a row that the device decides"
     if graphs != sorted(graphs) or any(a[1] > b[0] for a, b in zip(graphs, graphs[1:])):
         yield f"the graphs are {graphs}"
     held = sum(size[b["id"]] for b in report["buffers"] if b["kind"] == "resident" and where[b["id"]] == "device")

@@ -21,7 +21,13 @@ REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim
     "models/digits.onnx --target=cuda --place=tests/emit/conv2.txt" \
     "models/reverse.onnx --dim seq=4|8" "models/reverse.onnx --dim seq=4|8 --cascade=off --weights=file"
 
-check-emit: $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_null $(BUILD)/occamyc
+$(BUILD)/tests/emit/decided.onnx: tests/emit/decided.txt | $(VENV)
+	@mkdir -p $(@D)
+	$(PYTHON) -c "import onnx, sys; onnx.save(onnx.parser.parse_model(open(sys.argv[1]).read()), sys.argv[2])" $< $@
+
+REPORT_MODELS += "$(BUILD)/tests/emit/decided.onnx --target=cuda"
+
+check-emit: $(BUILD)/tests/emit/decided.onnx $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_null $(BUILD)/occamyc
 	$(BUILD)/tests/emit/test_embed
 	$(BUILD)/tests/emit/test_emit
 	$(BUILD)/tests/emit/test_text

@@ -89,6 +89,23 @@ static void a_stretch_is_one_line(void **state)
     build_free(b);
 }
 
+/* A row whose branches the device may decide: its line, and the host's below. */
+static void a_row_has_both_forms(void **state)
+{
+    Build *b = two_maps("row", 5);
+    Range  row = {0, 1};
+
+    (void)state;
+    null_text(b);
+    b->program->decided = &row;
+    b->program->ndecided = 1;
+    build_emit_again(b);
+    assert_non_null(strstr(b->emission.source.data, "row 0 \n"
+                                                    "    launch 0 row_map_vf_f32_1(arena, in->x, w_bias__)\n"
+                                                    "launch 1 row_map_vf_f32_2(out->z, arena)\n"));
+    build_free(b);
+}
+
 /* A line of its own for each step, whatever program it is. */
 static void every_step_is_seen(void **state)
 {
@@ -117,6 +134,7 @@ int main(void)
         cmocka_unit_test(control_surrounds_what_it_owns),
         cmocka_unit_test(other_constructs_have_their_lines),
         cmocka_unit_test(a_stretch_is_one_line),
+        cmocka_unit_test(a_row_has_both_forms),
         cmocka_unit_test(every_step_is_seen),
     };
 

@@ -1,0 +1,150 @@
+/* decided.c - branches whose conditions lie on the device. The host copies such a condition to itself, waits, and reads
+ * it. A graph can decide alone: so steps in front, branch, and steps behind are one row, which is launched as a whole.
+ *
+ *   conv  down c | read c  if c { a } else { b }  add        one graph: conv down set(c) if { a } else { b } add
+ *
+ * Where no such graph can be made, the host decides. Both forms are in the program, so copies and waits are those that
+ * either needs: in a row the host does not wait. */
+#include "device/device.h"
+
+#include "program/flow.h"
+#include "program/operand.h"
+
+/* Whether an expression is made of another one. */
+static bool is_made_of(const Model *model, int expr, int of)
+{
+    const Expr *e = expr < 0 ? NULL : &model->expr[expr];
+
+    if (!e || expr == of)
+        return e != NULL;
+    return e->op >= EXPR_ADD &&
+           (is_made_of(model, e->a, of) || is_made_of(model, e->b, of) || is_made_of(model, e->c, of));
+}
+
+static bool any_made_of(const Program *p, const Extent *extent, int count, int of)
+{
+    for (int i = 0; i < count; i++)
+        if (is_made_of(p->model, extent[i].expr, of))
+            return true;
+    return false;
+}
+
+/* Whether a step needs a run-time integer. */
+static bool needs(const Program *p, const Step *step, int expr)
+{
+    bool sets = step->kind != STEP_KERNEL && step->kind != STEP_COPY && step->kind != STEP_READ;
+    bool found = (sets && any_made_of(p, &step->set, 1, expr)) ||
+                 (step->kind == STEP_LOOP && step->until >= 0 && step->until == p->slot[expr]);
+
+    for (int k = 0; k < step->noperand; k++) {
+        const Operand *x = &step->operand[k];
+
+        found |= any_made_of(p, &x->offset, 1, expr) || any_made_of(p, x->dim, x->rank, expr) ||
+                 any_made_of(p, x->stride, x->rank, expr) || (p->dims >= 0 && x->buffer == p->dims);
+    }
+    for (int i = 0; i < step->narg; i++)
+        found |= step->arg[i].ints && any_made_of(p, step->arg[i].ints, step->arg[i].count, expr);
+    return found;
+}
+
+/* Whether the branch alone needs its condition: no other step, no tensor of the caller. */
+static bool is_private(const Program *p, int branch)
+{
+    int expr = p->step[branch].set.expr;
+
+    for (int s = 0; s < p->nstep; s++)
+        if (s != branch && needs(p, &p->step[s], expr))
+            return false;
+    for (int s = 0; s < p->nstep; s++)
+        if (s != branch - 1 && p->step[s].slot == p->step[branch - 1].slot &&
+            (p->step[s].kind == STEP_SET || p->step[s].kind == STEP_READ || p->step[s].kind == STEP_LOOP))
+            return false;
+    for (int i = 0; i < p->nout; i++)
+        if (p->out[i].type.kind != TYPE_TENSOR || any_made_of(p, p->out[i].type.dim, p->out[i].type.rank, expr))
+            return false;
+    return true;
+}
+
+/* Whether step `read` reads a byte that the step in front has copied from the device. */
+static bool reads_copy(const Program *p, int read)
+{
+    const Step    *step = &p->step[read], *copy = step - 1;
+    const Operand *x = step->operand;
+
+    return step->kind == STEP_READ && step_is_transfer(p, copy) && step_never_changes(p, copy) &&
+           copy->operand[0].buffer == x->buffer && buffer_memory(p, x->buffer) == MEMORY_PINNED &&
+           extent_is_const(x->offset) && operand_bytes_per_element(x) == 1 &&
+           extent_is_const(copy->operand[1].offset) && copy->operand[1].offset.max == 0 &&
+           copy->operand[0].offset.max == 0;
+}
+
+bool branch_is_decided(const Program *p, int branch)
+{
+    const Step *step = &p->step[branch];
+
+    if (step->kind != STEP_IF || branch < 2 || !reads_copy(p, branch - 1) || step->set.expr < 0 ||
+        p->slot[step->set.expr] != step[-1].slot || !is_private(p, branch))
+        return false;
+    for (int s = branch + 1; s < flow_after(p, branch); s++)
+        if (!step_never_changes(p, &p->step[s]))
+            return false;
+    return true;
+}
+
+Operand branch_condition(const Program *p, int branch)
+{
+    Operand x = p->step[branch - 1].operand[0];
+
+    x.buffer = p->step[branch - 2].operand[1].buffer;
+    return x;
+}
+
+static void add_row(Program *p, Range range, int branches)
+{
+    if (branches)
+        ARENA_PUSH(p->arena, p->decided, p->ndecided, p->cdecided, range);
+}
+
+/* The rows of a range, and of the bodies of its branches and loops. */
+static void find_rows(Program *p, Range range)
+{
+    int begin = range.begin, branches = 0, next;
+
+    for (int s = range.begin; s < range.end; s = next) {
+        const Step *step = &p->step[s];
+        bool        decides = s - 2 >= begin && branch_is_decided(p, s);
+
+        next = flow_after(p, s);
+        branches += decides;
+        if (decides || step_never_changes(p, step) || (s > begin && s + 1 < range.end && branch_is_decided(p, s + 1)))
+            continue;
+        add_row(p, (Range){begin, s}, branches);
+        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
+            find_rows(p, step->body[b]);
+        begin = next;
+        branches = 0;
+    }
+    add_row(p, (Range){begin, range.end}, branches);
+}
+
+void program_find_decided(Program *p)
+{
+    p->ndecided = 0;
+    find_rows(p, (Range){0, p->nstep});
+}
+
+int program_decided_at(const Program *p, int step)
+{
+    for (int i = 0; i < p->ndecided; i++)
+        if (p->decided[i].begin == step)
+            return i;
+    return -1;
+}
+
+bool program_decides_without_host(const Program *p, int step)
+{
+    for (int i = 0; i < p->ndecided; i++)
+        if (p->decided[i].begin <= step && step < p->decided[i].end)
+            return true;
+    return false;
+}

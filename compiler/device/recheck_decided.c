@@ -1,0 +1,126 @@
+/* recheck_decided.c - checks the rows of steps whose branches the device decides again: a graph that is launched in the
+ * place of a row does all that the host would do there, and nothing else in the program needs what the host would have
+ * read. Independent of decided.c: it follows slots, not expressions. */
+#include "device/recheck.h"
+
+#include "program/flow.h"
+
+/* Whether a value is computed from the run-time integer of a slot. */
+static bool comes_from(const Program *p, Extent extent, int slot)
+{
+    const Expr *e = extent.expr < 0 ? NULL : &p->model->expr[extent.expr];
+
+    if (!e)
+        return false;
+    if (p->slot[extent.expr] == slot)
+        return true;
+    return e->op >= EXPR_ADD && (comes_from(p, (Extent){0, e->a}, slot) || comes_from(p, (Extent){0, e->b}, slot) ||
+                                 comes_from(p, (Extent){0, e->c}, slot));
+}
+
+static bool mentions_slot(const Program *p, const Step *step, int slot)
+{
+    bool found = false;
+
+    if (step->kind == STEP_SET || step->kind == STEP_CHECK || step->kind == STEP_IF || step->kind == STEP_LOOP)
+        found =
+            comes_from(p, step->set, slot) || (step->kind != STEP_IF && step->kind != STEP_CHECK && step->slot == slot);
+    if (step->kind == STEP_READ)
+        found = step->slot == slot;
+    found |= step->kind == STEP_LOOP && step->until == slot;
+    for (int k = 0; k < step->noperand; k++) {
+        const Operand *x = &step->operand[k];
+
+        found |= x->buffer == p->dims || comes_from(p, x->offset, slot);
+        for (int i = 0; i < x->rank; i++)
+            found |= comes_from(p, x->dim[i], slot) || comes_from(p, x->stride[i], slot);
+    }
+    for (int i = 0; i < step->narg; i++)
+        for (int k = 0; k < step->arg[i].count && step->arg[i].ints; k++)
+            found |= comes_from(p, step->arg[i].ints[k], slot);
+    return found;
+}
+
+/* Whether only the branch, and the step in front that reads it, know the condition. */
+static bool is_known_elsewhere(const Program *p, int branch)
+{
+    int  slot = p->step[branch - 1].slot;
+    bool found = false;
+
+    for (int s = 0; s < p->nstep; s++)
+        found |= s != branch && s != branch - 1 && mentions_slot(p, &p->step[s], slot);
+    for (int i = 0; i < p->nout; i++)
+        for (int k = 0; k < p->out[i].type.rank; k++)
+            found |= comes_from(p, p->out[i].type.dim[k], slot);
+    return found;
+}
+
+/* Whether a branch, the step in front of it and the one before that are: a copy of the condition from the device, the
+ * host reads it, the host decides. */
+static bool is_host_deciding(const Program *p, int branch)
+{
+    const Step *read = &p->step[branch - 1], *copy = &p->step[branch - 2];
+
+    return read->kind == STEP_READ && read->noperand == 1 && copy->kind == STEP_COPY &&
+           buffer_memory(p, copy->operand[0].buffer) == MEMORY_PINNED &&
+           buffer_memory(p, copy->operand[1].buffer) == MEMORY_DEVICE && copy->operand[0].offset.max == 0 &&
+           copy->operand[1].offset.max == 0 && read->operand[0].buffer == copy->operand[0].buffer &&
+           read->operand[0].offset.expr < 0 && operand_bytes_per_element(&read->operand[0]) == 1 &&
+           p->step[branch].set.expr >= 0 && p->slot[p->step[branch].set.expr] == read->slot;
+}
+
+/* What is wrong with step s of a row; NULL: nothing. */
+static const char *fault_of(const Program *p, Range row, int s)
+{
+    const Step *step = &p->step[s];
+
+    if (recheck_never_changes(p, step))
+        return NULL;
+    if (step->kind == STEP_READ)
+        return s + 1 < row.end && p->step[s + 1].kind == STEP_IF ? NULL : "reads what no branch is decided by";
+    if (step->kind != STEP_IF || s - 2 < row.begin || !is_host_deciding(p, s))
+        return "is in a row that the device decides, which cannot hold it";
+    if (is_known_elsewhere(p, s))
+        return "is decided by the device, but the host needs to know how";
+    for (int i = s + 1; i < flow_after(p, s); i++)
+        if (!recheck_never_changes(p, &p->step[i]))
+            return "is decided by the device, but a body holds what a graph cannot";
+    return NULL;
+}
+
+/* Whether a row enters a body, or leaves one. */
+static bool crosses(const Program *p, Range row)
+{
+    for (int s = 0; s < p->nstep; s++)
+        for (int b = 0; b < 2 && (p->step[s].kind == STEP_IF || p->step[s].kind == STEP_LOOP); b++) {
+            Range body = p->step[s].body[b];
+            bool  apart = row.end <= body.begin || body.end <= row.begin;
+            bool  inside = body.begin <= row.begin && row.end <= body.end,
+                 around = row.begin <= s && body.end <= row.end;
+
+            if (body.begin < body.end && !apart && !inside && !around)
+                return true;
+        }
+    return false;
+}
+
+int recheck_decided(const Program *p, const char **fault)
+{
+    for (int i = 0, end = 0; i < p->ndecided; i++) {
+        Range row = p->decided[i];
+        int   s = row.begin;
+
+        *fault = "begins a row that the device decides, which is no row";
+        if (row.begin < end || row.end <= row.begin || row.end > p->nstep || crosses(p, row))
+            return row.begin < 0 ? 0 : row.begin;
+        end = row.end;
+        for (; s < row.end; s = flow_after(p, s))
+            if ((*fault = fault_of(p, row, s)))
+                return s;
+        *fault = "is in a row that the device decides, and a part of it is not";
+        if (s != row.end)
+            return row.end;
+    }
+    *fault = NULL;
+    return -1;
+}
