@@ -242,10 +242,11 @@ OCC_HOT void occ_conv_store_apart(const occ_conv *g, const occ_conv_block *b, co
             v[c] = occ_apply_vf(&e, acc[c * b->vectors + j], channel, n, g->fused->fn);
         }
         OCC_UNROLL(32)
-        for (int k = 0; k < n && k < OCC_W; k++) {
+        for (int k = 0; k < OCC_W; k++) {
             OCC_UNROLL(32)
             for (int c = 0; c < columns; c++)
-                y[(channel + k) * g->ychannel + c * g->yaxis[2]] = occ_vlane(v[c], k);
+                if (k < n)
+                    y[(channel + k) * g->ychannel + c * g->yaxis[2]] = occ_vlane(v[c], k);
         }
     }
 }
