@@ -89,6 +89,15 @@ EMPTY = [
         main (float[2, 0, 8] q, float[2, 0, 4] k, float[2, 0, 6] v, float[2, 2, 2, 3] s) => (float[2, 0, 12] y, float[2, 2, 2, 3] t) {
           y, t = LinearAttention <q_num_heads = 4, kv_num_heads = 2, update_rule = "linear"> (q, k, v, s)
         }""", inputs=[dict(q=ramp(2, 0, 8), k=ramp(2, 0, 4), v=ramp(2, 0, 6), s=ramp(2, 2, 2, 3))]),
+    dict(name="reshape_by_an_extent_that_may_be_nothing", group="Reshape", flags=("--dim=n=0..4",), model=HEAD + """
+        main (float[2, 3, n] a) => (float[p, q] y) {
+          sizes = Shape (a)
+          third = Constant <value_ints = [2]> ()
+          rest = Constant <value_ints = [-1]> ()
+          n = Gather (sizes, third)
+          row = Concat <axis = 0> (n, rest)
+          y = Reshape (a, row)
+        }""", inputs=[dict(a=ramp(2, 3, n)) for n in (4, 0, 1)]),
     dict(name="reshape_of_nothing_to_a_run_time_size", group="Reshape", flags=("--dim=n=0..4", "--dim=y:0=0", "--dim=y:1=0..6"),
          model=HEAD + """
         main (float[n, 0, 3] a, int64[2] size) => (float[p, q] y, float[n, 3] z) {

@@ -88,6 +88,25 @@ static int64_t most_of(const Infer *infer, const Node *node, const Type *type, i
     return elements ? elements : flag ? flag->hi : INT64_MAX;
 }
 
+/* Whether x is a product with `factor` in it, so that it is 0 where the factor is. */
+static bool has_factor(const Model *model, int x, int factor)
+{
+    const Expr *e = &model->expr[x];
+
+    return x == factor || (e->op == EXPR_MUL && (has_factor(model, e->a, factor) || has_factor(model, e->b, factor)));
+}
+
+/* Whether entry i of the new shape may be a 0 that copies another extent of the input. */
+static bool may_copy(const Infer *infer, const Node *node, const Type *type, int i)
+{
+    const Type *x = &node->in[0]->type;
+    Extent      entry = type->dim[i];
+
+    if (node_int(node, "allowzero", 0) || i >= x->rank || entry.expr < 0 || extent_min(infer->model, entry) > 0)
+        return false;
+    return x->dim[i].expr < 0 || !has_factor(infer->model, x->dim[i].expr, entry.expr);
+}
+
 /* Resolves entries of the new shape that are known only at run time and may be 0 or -1. Zeros are replaced by the
  * input's extents. If one entry is -1 then, the product of all entries is minus the product of the others, which gives
  * that entry. */
@@ -98,16 +117,19 @@ static int resolve_run_time_entries(Infer *infer, Node *node, Type *type, int op
     Extent zero = extent_const(0), product = extent_const(1), count, left;
 
     for (int i = 0; i < type->rank; i++) {
-        bool maybe_zero = i < x.rank && i != open && type->dim[i].expr >= 0 && extent_min(model, type->dim[i]) < 0;
-        if (maybe_zero && !node_int(node, "allowzero", 0))
+        if (may_copy(infer, node, type, i))
             entry.dim[i] = extent_select(model, extent_op(model, EXPR_EQ, type->dim[i], zero), x.dim[i], type->dim[i]);
         product = infer_mul(infer, product, entry.dim[i]);
     }
     count = type_count(model, &x);
     left = infer_div(infer, count, infer_sub(infer, zero, product));
     for (int i = 0; i < type->rank; i++) {
-        if (i == open || type->dim[i].expr < 0 || extent_min(model, type->dim[i]) >= 0)
+        if (i == open || type->dim[i].expr < 0)
             continue;
+        if (extent_min(model, type->dim[i]) >= 0) {
+            type->dim[i] = entry.dim[i];
+            continue;
+        }
         if (open < 0)
             entry.dim[i] = extent_select(model, extent_op(model, EXPR_LT, entry.dim[i], zero), left, entry.dim[i]);
         if (infer_within(infer, node, entry.dim[i], 0, most_of(infer, node, type, i), "an extent of the new shape",
