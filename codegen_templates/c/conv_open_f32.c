@@ -172,19 +172,30 @@ OCC_HOT void occ_conv_groups_open(occ_conv g, int64_t groups, int vectors, int64
                 occ_conv_channels_open(&g, group, vectors, image, image + images, r, occ_min(r + high, g.out[1]));
 }
 
-/* conv_f32, with its operands and arguments, for literal channels and window and any extents of images. tile[2]: no
- * prefetching where it is not positive. */
-OCC_INLINE void occ_conv_open_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
-                                  const occ_image *y_at, const occ_window *window, int64_t groups,
-                                  const occ_extent *tile, const occ_expr *e, const occ_fused *fused)
+/* A flat image, which is one line, `block` pixels at a time. */
+OCC_HOT void occ_conv_line_blocks(const occ_conv *g, int64_t groups, int vectors, int64_t block)
+{
+    OCC_ROLL
+    for (int64_t c = 0; c < g->out[2]; c += block) {
+        occ_conv part = *g;
+        part.x += c * g->xaxis[2];
+        part.y += c * g->yaxis[2];
+        part.pixel[0] += c * g->pixel[4];
+        part.in[2] = part.out[2] = occ_min(block, g->out[2] - c);
+        occ_conv_groups_open(part, groups, vectors, part.batch, 1);
+    }
+}
+
+/* conv_open_f32 and conv_flat_f32. flat: a literal. */
+OCC_HOT void occ_conv_any(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                          const occ_image *y_at, const occ_window *window, int64_t groups, const occ_extent *tile,
+                          const occ_expr *e, const occ_fused *fused, int flat)
 {
     const int64_t outputs = y_at->dim[1] / groups;
     const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(x_at, y_at, window, groups), y_at->dim[3]);
-    const int     flat = rows == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
-    const int64_t width = flat ? y_at->dim[2] * y_at->dim[3] * y_at->dim[4] : y_at->dim[4];
     const int     wide = tile[0] == 4 || (tile[0] == 0 && occ_conv_is_crowded(x_at, window));
     const int     vectors = tile[0] == 1 ? 1 : wide && OCC_W > 4 && outputs % (4 * OCC_W) == 0 ? 4 : OCC_TILE_VECTORS;
-    const int64_t high = flat ? 1 : rows, images = rows == y_at->dim[3] ? x_at->dim[0] : 1;
+    const int64_t block = flat ? y_at->dim[2] * rows * y_at->dim[4] : y_at->dim[4], high = flat ? 1 : rows;
     const int64_t pace = occ_max(tile[2], 0);
     if (OCC_W == 1 || !OCC_KNOWN(outputs) || !OCC_KNOWN(window->kernel[2])) {
         occ_conv_shared(x, x_at, w, bias, y, y_at, window, groups, tile[1], e, fused);
@@ -194,7 +205,7 @@ OCC_INLINE void occ_conv_open_f32(const float *x, const occ_image *x_at, const f
     if (e)
         g.e = *e;
     if (pace > 1) /* else it stays a literal */
-        g.pace = occ_conv_pace_open(pace, high * occ_ceil_div(width, OCC_TILE_ROWS(vectors)), vectors);
+        g.pace = occ_conv_pace_open(pace, high * occ_ceil_div(block, OCC_TILE_ROWS(vectors)), vectors);
     if (OCC_W == 8 && tile[0] == 0 && (tile[1] == 0 || tile[1] >= y_at->dim[3]) && pace > 0 &&
         !occ_conv_is_still(window) && occ_conv_is_deep_open(&g)) {
         occ_deep_images(g, groups);
@@ -202,5 +213,25 @@ OCC_INLINE void occ_conv_open_f32(const float *x, const occ_image *x_at, const f
     }
     if (x_at->dim[1] == 1) /* its stride says nothing, and taps that are neighbours are one sum */
         g.xchannel = 1;
-    occ_conv_groups_open(g, groups, vectors, images, high);
+    if (flat)
+        occ_conv_line_blocks(&g, groups, vectors, block);
+    else
+        occ_conv_groups_open(g, groups, vectors, rows == y_at->dim[3] ? x_at->dim[0] : 1, high);
+}
+
+/* conv_f32, with its operands and arguments, for literal channels and window and any extents of images. tile[2]: no
+ * prefetching where it is not positive. */
+OCC_INLINE void occ_conv_open_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                  const occ_image *y_at, const occ_window *window, int64_t groups,
+                                  const occ_extent *tile, const occ_expr *e, const occ_fused *fused)
+{
+    occ_conv_any(x, x_at, w, bias, y, y_at, window, groups, tile, e, fused, 0);
+}
+
+/* conv_open_f32 of a convolution that occ_conv_is_flat for all extents. C compilers need not make code of edges. */
+OCC_INLINE void occ_conv_flat_f32(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                  const occ_image *y_at, const occ_window *window, int64_t groups,
+                                  const occ_extent *tile, const occ_expr *e, const occ_fused *fused)
+{
+    occ_conv_any(x, x_at, w, bias, y, y_at, window, groups, tile, e, fused, 1);
 }

@@ -60,32 +60,82 @@ typedef struct occ_winograd {
     float   *v, *m;
 } occ_winograd;
 
-/* The transformed input of one tile: v[frequency][tile][channel]. */
-OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile, int m)
+/* A tile: its image, and the row and column of its first result. */
+typedef struct occ_winograd_tile {
+    int64_t image, top, left;
+} occ_winograd_tile;
+
+OCC_HOT occ_winograd_tile occ_winograd_at(const occ_winograd *p, int64_t tile, int m)
+{
+    const int64_t           at = tile % p->tiles;
+    const occ_winograd_tile t = {tile / p->tiles, at / p->across * m, at % p->across * m};
+    return t;
+}
+
+/* The transformed input of n channels of tile t from channel c on, to v[frequency]. */
+OCC_HOT void occ_winograd_load_lanes(const occ_winograd *p, const occ_winograd_tile *t, float *v, int64_t c, int n,
+                                     int m)
 {
     const int     size = m + 2;
-    const int64_t image = tile / p->tiles, at = tile % p->tiles;
-    const int64_t top = at / p->across * m - p->g.pad[1], left = at % p->across * m - p->g.pad[2];
-    const float  *x = p->g.x + image * p->g.xbatch + top * p->g.xaxis[1] + left * p->g.xaxis[2];
-    for (int64_t c = 0; c < p->g.inputs; c += OCC_W) {
-        const int n = (int)occ_min(OCC_W, p->g.inputs - c);
-        occ_vf    d[36];
-        OCC_UNROLL(6)
-        for (int i = 0; i < size; i++) {
-            const int row = top + i >= 0 && top + i < p->g.in[1];
-            OCC_UNROLL(6)
-            for (int k = 0; k < size; k++) {
-                const int here = row && left + k >= 0 && left + k < p->g.in[2];
-                d[i * size + k] = here ? occ_vload(x + i * p->g.xaxis[1] + k * p->g.xaxis[2] + c, n) : occ_vset(0.0f);
-            }
-            occ_winograd_in(d + i * size, 1, m);
-        }
+    const int64_t top = t->top - p->g.pad[1], left = t->left - p->g.pad[2];
+    const float  *x = p->g.x + t->image * p->g.xbatch + top * p->g.xaxis[1] + left * p->g.xaxis[2] + c;
+    occ_vf        d[36];
+    OCC_UNROLL(6)
+    for (int i = 0; i < size; i++) {
+        const int row = top + i >= 0 && top + i < p->g.in[1];
         OCC_UNROLL(6)
         for (int k = 0; k < size; k++) {
-            occ_winograd_in(d + k, size, m);
-            OCC_UNROLL(6)
-            for (int i = 0; i < size; i++)
-                occ_vstore(p->v + (i * size + k) * p->vfrequency + slot * p->g.inputs + c, d[i * size + k], n);
+            const int here = row && left + k >= 0 && left + k < p->g.in[2];
+            d[i * size + k] = here ? occ_vload(x + i * p->g.xaxis[1] + k * p->g.xaxis[2], n) : occ_vset(0.0f);
+        }
+        occ_winograd_in(d + i * size, 1, m);
+    }
+    OCC_UNROLL(6)
+    for (int k = 0; k < size; k++) {
+        occ_winograd_in(d + k, size, m);
+        OCC_UNROLL(6)
+        for (int i = 0; i < size; i++)
+            occ_vstore(v + (i * size + k) * p->vfrequency + c, d[i * size + k], n);
+    }
+}
+
+/* The transformed input of one tile: v[frequency][tile][channel]. The channels beyond the last whole vector are apart:
+ * where the number of lanes is no literal, each of 36 loads tests it. */
+OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile, int m)
+{
+    const occ_winograd_tile t = occ_winograd_at(p, tile, m);
+    const int64_t           rest = p->g.inputs % OCC_W, whole = p->g.inputs - rest;
+    float                  *v = p->v + slot * p->g.inputs;
+    for (int64_t c = 0; c < whole; c += OCC_W)
+        occ_winograd_load_lanes(p, &t, v, c, OCC_W, m);
+    if (rest > 0)
+        occ_winograd_load_lanes(p, &t, v, whole, (int)rest, m);
+}
+
+/* Transforms back and stores the results of tile t in the lanes of `b`. from: m[frequency] of its first channel. */
+OCC_HOT void occ_winograd_store_lanes(const occ_winograd *p, const occ_winograd_tile *t, const occ_conv_block *b,
+                                      const float *from, int m)
+{
+    const int    size = m + 2, n = b->stored;
+    const occ_vf start = p->g.bias ? occ_vload(p->g.bias + b->channel, n) : occ_vset(0.0f);
+    float       *y = p->g.y + t->image * p->g.ybatch + t->top * p->g.yaxis[1] + t->left * p->g.yaxis[2];
+    occ_vf       d[36];
+    OCC_UNROLL(6)
+    for (int i = 0; i < size; i++) {
+        OCC_UNROLL(6)
+        for (int k = 0; k < size; k++)
+            d[i * size + k] = occ_vload(from + (i * size + k) * p->mfrequency, n);
+        occ_winograd_out(d + i * size, 1, m);
+    }
+    OCC_UNROLL(4)
+    for (int k = 0; k < m; k++) {
+        occ_winograd_out(d + k, size, m);
+        OCC_UNROLL(4)
+        for (int i = 0; i < m; i++) {
+            const occ_vf v = d[i * size + k] + start;
+            if (t->top + i < p->g.out[1] && t->left + k < p->g.out[2])
+                occ_conv_store(&p->g, b, &v, y + i * p->g.yaxis[1] + k * p->g.yaxis[2],
+                               occ_conv_pixel(&p->g, t->image, 0, t->top + i, t->left + k), 1, 1);
         }
     }
 }
@@ -94,32 +144,16 @@ OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile
  * m[frequency][tile][channel - from]. */
 OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t tile, int64_t from, int64_t count, int m)
 {
-    const int     size = m + 2;
-    const int64_t image = tile / p->tiles, at = tile % p->tiles, top = at / p->across * m, left = at % p->across * m;
-    float        *y = p->g.y + image * p->g.ybatch + top * p->g.yaxis[1] + left * p->g.yaxis[2];
-    for (int64_t c = 0; c < count; c += OCC_W) {
-        const int            n = (int)occ_min(OCC_W, count - c);
-        const occ_vf         start = p->g.bias ? occ_vload(p->g.bias + from + c, n) : occ_vset(0.0f);
-        const occ_conv_block b = {from + c, 0, 0, NULL, 1, n, n};
-        occ_vf               d[36];
-        OCC_UNROLL(6)
-        for (int i = 0; i < size; i++) {
-            OCC_UNROLL(6)
-            for (int k = 0; k < size; k++)
-                d[i * size + k] = occ_vload(p->m + (i * size + k) * p->mfrequency + slot * p->block + c, n);
-            occ_winograd_out(d + i * size, 1, m);
-        }
-        OCC_UNROLL(4)
-        for (int k = 0; k < m; k++) {
-            occ_winograd_out(d + k, size, m);
-            OCC_UNROLL(4)
-            for (int i = 0; i < m; i++) {
-                const occ_vf v = d[i * size + k] + start;
-                if (top + i < p->g.out[1] && left + k < p->g.out[2])
-                    occ_conv_store(&p->g, &b, &v, y + i * p->g.yaxis[1] + k * p->g.yaxis[2],
-                                   occ_conv_pixel(&p->g, image, 0, top + i, left + k), 1, 1);
-            }
-        }
+    const occ_winograd_tile t = occ_winograd_at(p, tile, m);
+    const int64_t           rest = count % OCC_W, whole = count - rest;
+    const float            *sums = p->m + slot * p->block;
+    for (int64_t c = 0; c < whole; c += OCC_W) {
+        const occ_conv_block b = {from + c, 0, 0, NULL, 1, OCC_W, OCC_W};
+        occ_winograd_store_lanes(p, &t, &b, sums + c, m);
+    }
+    if (rest > 0) {
+        const occ_conv_block b = {from + whole, 0, 0, NULL, 1, (int)rest, (int)rest};
+        occ_winograd_store_lanes(p, &t, &b, sums + whole, m);
     }
 }
 
@@ -188,6 +222,45 @@ OCC_HOT void occ_winograd_block(const occ_winograd *p, const float *u, int64_t f
         occ_winograd_store(p, slot, first + slot, from, outputs, m);
 }
 
+/* The convolution of an entry below, which has its operands and arguments. */
+OCC_HOT occ_winograd occ_winograd_make(const float *x, const occ_image *x_at, const float *bias, float *y,
+                                       const occ_image *y_at, float *scratch, const occ_window *window,
+                                       const occ_lots *lots, const occ_expr *e, const occ_fused *fused)
+{
+    const int64_t m = lots->m, across = (y_at->dim[4] + m - 1) / m;
+    const int64_t vfrequency = lots->group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
+    occ_winograd  p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
+                       across,
+                       (y_at->dim[3] + m - 1) / m * across,
+                       lots->group,
+                       lots->apart,
+                       vfrequency,
+                       lots->group * block + 16,
+                       block,
+                       scratch,
+                       scratch + (m + 2) * (m + 2) * vfrequency};
+    if (e)
+        p.g.e = *e;
+    return p;
+}
+
+/* The width of a whole block of outputs. Where all are whole ones it is p->block, too, but no literal for GCC, which
+ * otherwise unrolls the loop over k and runs a tenth more instructions. */
+OCC_HOT int64_t occ_winograd_width(const occ_winograd *p, int64_t from)
+{
+    return p->g.outputs % p->block ? p->block : occ_min(p->block, p->g.outputs - from);
+}
+
+/* The transformed inputs of `count` tiles, and zeros for those up to `width`, whose results are not read. */
+OCC_HOT void occ_winograd_load_group(const occ_winograd *p, int64_t first, int64_t count, int64_t width, int m)
+{
+    for (int64_t slot = 0; slot < count; slot++)
+        occ_winograd_load(p, slot, first + slot, m);
+    for (int f = 0; f < (m + 2) * (m + 2) && count < width; f++)
+        memset(p->v + f * p->vfrequency + count * p->g.inputs, 0,
+               (size_t)((width - count) * p->g.inputs) * sizeof *p->v);
+}
+
 /* winograd - conv_f32 with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
  *   x, bias, y, e, fused  as in conv_f32; depth 1; the channels of x are neighbours
  *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
@@ -197,38 +270,18 @@ OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const fl
                                  const occ_image *y_at, float *scratch, const occ_window *window, const occ_lots *lots,
                                  const occ_expr *e, const occ_fused *fused)
 {
-    const int64_t m = lots->m, group = lots->group;
-    const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across,
-                  all = x_at->dim[0] * tiles;
-    const int     frequencies = (int)((m + 2) * (m + 2));
-    const int64_t vfrequency = group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
-    const int64_t mfrequency = group * block + 16, rest = y_at->dim[1] % block, whole = y_at->dim[1] - rest;
-    occ_winograd  p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
-                       across,
-                       tiles,
-                       group,
-                       lots->apart,
-                       vfrequency,
-                       mfrequency,
-                       block,
-                       scratch,
-                       scratch + frequencies * vfrequency};
-    if (e)
-        p.g.e = *e;
+    const occ_winograd p = occ_winograd_make(x, x_at, bias, y, y_at, scratch, window, lots, e, fused);
+    const int          m = (int)lots->m;
+    const int64_t      all = x_at->dim[0] * p.tiles, rest = p.g.outputs % p.block, whole = p.g.outputs - rest;
     OCC_ROLL
-    for (int64_t first = 0; first < all; first += group) {
-        const int64_t count = occ_min(group, all - first);
-        const int64_t width = OCC_KNOWN(all) ? group : occ_min(group, occ_ceil_div(count, 4) * 4);
-        for (int64_t slot = 0; slot < count; slot++)
-            occ_winograd_load(&p, slot, first + slot, (int)m);
-        for (int f = 0; f < frequencies && count < width; f++) /* the results of these tiles are not read */
-            memset(p.v + f * vfrequency + count * x_at->dim[1], 0,
-                   (size_t)((width - count) * x_at->dim[1]) * sizeof *scratch);
-        for (int64_t from = 0; from < whole; from += block)
-            occ_winograd_block(&p, u, first, count, width, from, rest ? block : occ_min(block, y_at->dim[1] - from),
-                               (int)m);
+    for (int64_t first = 0; first < all; first += p.group) {
+        const int64_t count = occ_min(p.group, all - first);
+        const int64_t width = OCC_KNOWN(all) ? p.group : occ_min(p.group, occ_ceil_div(count, 4) * 4);
+        occ_winograd_load_group(&p, first, count, width, m);
+        for (int64_t from = 0; from < whole; from += p.block)
+            occ_winograd_block(&p, u, first, count, width, from, occ_winograd_width(&p, from), m);
         if (rest > 0)
-            occ_winograd_block(&p, u, first, count, width, whole, rest, (int)m);
+            occ_winograd_block(&p, u, first, count, width, whole, rest, m);
     }
 }
 
@@ -252,38 +305,18 @@ OCC_INLINE void occ_winograd_open_f32(const float *x, const occ_image *x_at, con
                                       float *y, const occ_image *y_at, float *scratch, const occ_window *window,
                                       const occ_lots *lots, const occ_expr *e, const occ_fused *fused)
 {
-    const int64_t m = lots->m, group = lots->group;
-    const int64_t across = (y_at->dim[4] + m - 1) / m, tiles = (y_at->dim[3] + m - 1) / m * across,
-                  all = x_at->dim[0] * tiles;
-    const int     frequencies = (int)((m + 2) * (m + 2));
-    const int64_t vfrequency = group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
-    const int64_t mfrequency = group * block + 16, rest = y_at->dim[1] % block, whole = y_at->dim[1] - rest;
-    occ_winograd  p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
-                       across,
-                       tiles,
-                       group,
-                       lots->apart,
-                       vfrequency,
-                       mfrequency,
-                       block,
-                       scratch,
-                       scratch + frequencies * vfrequency};
-    const int     even = occ_conv_is_even(OCC_TILE_ROWS(OCC_TILE_VECTORS), OCC_CONV_LEAST(OCC_TILE_VECTORS));
-    if (e)
-        p.g.e = *e;
+    const occ_winograd p = occ_winograd_make(x, x_at, bias, y, y_at, scratch, window, lots, e, fused);
+    const int          m = (int)lots->m;
+    const int64_t      all = x_at->dim[0] * p.tiles, rest = p.g.outputs % p.block, whole = p.g.outputs - rest;
+    const int          even = occ_conv_is_even(OCC_TILE_ROWS(OCC_TILE_VECTORS), OCC_CONV_LEAST(OCC_TILE_VECTORS));
     OCC_ROLL
-    for (int64_t first = 0; first < all; first += group) {
-        const int64_t count = occ_min(group, all - first), fours = occ_min(group, occ_ceil_div(count, 4) * 4);
+    for (int64_t first = 0; first < all; first += p.group) {
+        const int64_t count = occ_min(p.group, all - first), fours = occ_min(p.group, occ_ceil_div(count, 4) * 4);
         const int64_t width = even && count >= 8 ? count : fours;
-        for (int64_t slot = 0; slot < count; slot++)
-            occ_winograd_load(&p, slot, first + slot, (int)m);
-        for (int f = 0; f < frequencies && count < width; f++) /* the results of these tiles are not read */
-            memset(p.v + f * vfrequency + count * x_at->dim[1], 0,
-                   (size_t)((width - count) * x_at->dim[1]) * sizeof *scratch);
-        for (int64_t from = 0; from < whole; from += block)
-            occ_winograd_block_open(&p, u, first, count, width, from,
-                                    rest ? block : occ_min(block, y_at->dim[1] - from), (int)m);
+        occ_winograd_load_group(&p, first, count, width, m);
+        for (int64_t from = 0; from < whole; from += p.block)
+            occ_winograd_block_open(&p, u, first, count, width, from, occ_winograd_width(&p, from), m);
         if (rest > 0)
-            occ_winograd_block_open(&p, u, first, count, width, whole, rest, (int)m);
+            occ_winograd_block_open(&p, u, first, count, width, whole, rest, m);
     }
 }

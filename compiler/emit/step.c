@@ -273,11 +273,14 @@ static const char *called_name(const Emit *emit, const Step *step)
     static const char *const tensor[] = {"conv_krsc_", "conv_work_", "matmul_", "matmul_work_", "attention_"};
     const char              *name = step->kernel->name, *factors = options_factors(emit->emission->options);
     const KernelRecord      *record = step->kernel->record;
+    const char              *form = NULL;
 
     for (size_t i = 0; emit->on_device && factors && i < sizeof tensor / sizeof *tensor; i++)
         if (!strcmp(name, arena_printf(emit->arena, "%sf32", tensor[i])))
             return arena_printf(emit->arena, "%s%s", tensor[i], factors);
-    return !emit->on_device && record->open_name && record->is_open(step) ? record->open_name : name;
+    if (!emit->on_device && record->form)
+        form = record->form(emit->program->model, step);
+    return form ? form : name;
 }
 
 const char *emit_step_function(Emit *emit, const Step *step, Text *extra)

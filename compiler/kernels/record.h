@@ -108,10 +108,9 @@ typedef struct KernelRecord {
      * code of its own for that. */
     bool (*wide_border)(const Step *step);
 
-    /* The function that a step in C calls, without occ_, where the kernel has one of its own for extents that are known
-     * only at run time, with the same arguments. NULL: it has none. */
-    const char *open_name;
-    bool (*is_open)(const Step *step); /* whether the step's extents ask for it */
+    /* The function that a step in C calls, without occ_, where its extents ask for another than the kernel's own, with
+     * the same arguments. Returns NULL where they do not. `model` gets the products that the rule compares. */
+    const char *(*form)(Model *model, const Step *step);
 
     TileRule tiles;
     Touched  touched[MAX_TOUCHED];

@@ -140,20 +140,20 @@ static void small_scratch_of_winograd(Program *program, Step *step)
     tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements);
 }
 
-/* Whether the number of tiles is known only at run time. */
-static bool is_open(const Step *step)
+/* Another where the number of tiles is known only at run time. */
+static const char *form_of_winograd(Model *model, const Step *step)
 {
     int           count;
     const Extent *y = step_extents_of(step, "ydim", &count);
 
-    return !(extent_is_const(y[0]) && extent_is_const(y[3]) && extent_is_const(y[4]));
+    (void)model;
+    return extent_is_const(y[0]) && extent_is_const(y[3]) && extent_is_const(y[4]) ? NULL : "winograd_open_f32";
 }
 
 const KernelRecord kernel_winograd = {.cut = {offer_winograd, take_winograd, work_winograd, false},
                                       .time = time_winograd,
                                       .follow = follow_groups,
-                                      .open_name = "winograd_open_f32",
-                                      .is_open = is_open,
+                                      .form = form_of_winograd,
                                       .tiles = {.small_scratch = small_scratch_of_winograd},
                                       .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_winograd_bytes = {.cut = {offer_winograd, take_winograd, work_winograd, false},

@@ -1,5 +1,6 @@
 /* test_conv_open.c - convolution with literal channels and windows of images whose height and width are variables: full
- * tiles, shorter ones, edges and single columns of every width; blocks of k outermost in small images. */
+ * tiles, shorter ones, edges and single columns of every width; blocks of k outermost in small images; images that are
+ * one line. */
 #include "conv_check.h"
 #include "conv_open_f32.c"
 
@@ -7,13 +8,17 @@
 /* clang-format off */
 #define CONVOLUTIONS(CONV) \
     CONV(plain_3x3, 8, 64, 33, 3, 1, 1, 1, 1, 0, 0, 0) CONV(few_channels, 5, 20, 28, 3, 1, 1, 1, 1, 0, 0, 0) \
-    CONV(one_by_one, 24, 72, 9, 1, 1, 1, 0, 1, 0, 0, 0) CONV(strided, 16, 48, 35, 3, 2, 1, 1, 1, 0, 2, 0) \
-    CONV(stem, 3, 33, 40, 7, 2, 1, 3, 1, 0, 0, 0) CONV(dilated, 4, 12, 21, 3, 1, 2, 2, 1, 0, 0, 0) \
-    CONV(grouped, 4, 6, 12, 3, 1, 1, 1, 3, 0, 0, 0) CONV(slim_tile, 16, 64, 9, 3, 1, 1, 1, 1, 1, 3, 0) \
-    CONV(only_padding, 3, 8, 6, 3, 1, 1, 3, 1, 0, 0, 0) CONV(lone_channel, 1, 1, 18, 3, 1, 1, 1, 1, 0, 0, 0) \
-    CONV(deep_line, 200, 72, 20, 1, 1, 1, 0, 1, 0, 0, 0) CONV(deep_line_wide, 100, 144, 17, 1, 1, 1, 0, 1, 4, 0, 0) \
-    CONV(crowded, 1024, 128, 5, 1, 1, 1, 0, 1, 0, 0, 4) CONV(paced, 70, 64, 14, 3, 2, 1, 1, 1, 2, 0, 8) \
-    CONV(long_line, 97, 32, 34, 1, 1, 1, 0, 1, 0, 0, 16) CONV(three_vectors, 100, 24, 15, 1, 1, 1, 0, 1, 0, 0, 2)
+    CONV(strided, 16, 48, 35, 3, 2, 1, 1, 1, 0, 2, 0) CONV(stem, 3, 33, 40, 7, 2, 1, 3, 1, 0, 0, 0) \
+    CONV(dilated, 4, 12, 21, 3, 1, 2, 2, 1, 0, 0, 0) CONV(grouped, 4, 6, 12, 3, 1, 1, 1, 3, 0, 0, 0) \
+    CONV(slim_tile, 16, 64, 9, 3, 1, 1, 1, 1, 1, 3, 0) CONV(only_padding, 3, 8, 6, 3, 1, 1, 3, 1, 0, 0, 0) \
+    CONV(lone_channel, 1, 1, 18, 3, 1, 1, 1, 1, 0, 0, 0) CONV(paced, 70, 64, 14, 3, 2, 1, 1, 1, 2, 0, 8)
+
+/* Of one tap. */
+#define LINES(CONV) \
+    CONV(one_by_one, 24, 72, 9, 1, 1, 1, 0, 1, 0, 0, 0) CONV(deep_line, 200, 72, 20, 1, 1, 1, 0, 1, 0, 0, 0) \
+    CONV(deep_line_wide, 100, 144, 17, 1, 1, 1, 0, 1, 4, 0, 0) CONV(crowded, 1024, 128, 5, 1, 1, 1, 0, 1, 0, 0, 4) \
+    CONV(long_line, 97, 32, 34, 1, 1, 1, 0, 1, 0, 0, 16) CONV(three_vectors, 100, 24, 15, 1, 1, 1, 0, 1, 0, 0, 2) \
+    CONV(row_by_row, 20, 36, 13, 1, 1, 1, 0, 1, 0, 1, 0) CONV(two_rows, 12, 40, 11, 1, 1, 1, 0, 2, 0, 2, 0)
 
 /* Deep in images of one block of pixels, and in blocks of rows where enough pixels see each tap. */
 #define DEEP(CONV) \
@@ -22,7 +27,7 @@
     CONV(deep_wide, 32, 32, 16, 5, 1, 1, 2, 1, 0, 0, 1) CONV(deep_dilated, 40, 32, 12, 3, 1, 3, 3, 1, 0, 16, 2)
 /* clang-format on */
 
-#define OPEN(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
+#define FORM(name, called, ic, oc, k, s, d, p, g, v, r, pace) \
     OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
                              float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
     { \
@@ -32,10 +37,18 @@
         const occ_extent tile[] = {v, r, pace}; \
         const occ_fused  fused = {2, {oc * g + 5, 0}, epilogue}; \
         (void)pitch; \
-        occ_conv_open_f32(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
+        called(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
     }
+#define OPEN(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
+    FORM(name, occ_conv_open_f32, ic, oc, k, s, d, p, g, v, r, pace)
 CONVOLUTIONS(OPEN)
+LINES(OPEN)
 DEEP(OPEN)
+
+/* The same of an image that is one line. */
+#define FLAT(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
+    FORM(name##_flat, occ_conv_flat_f32, ic, oc, k, s, d, p, g, v, r, pace)
+LINES(FLAT)
 
 /* The same with tiles of two vectors asked for, which are never deep. */
 #define ROWS(name, ic, oc, most, k, s, d, p, g, v, r, pace) OPEN(name##_rows, ic, oc, most, k, s, d, p, g, 2, r, pace)
@@ -52,11 +65,12 @@ static void every_width(void **state)
             check_within(&c, run_##name, 0, 1, 3e-6); \
     }
     CONVOLUTIONS(CHECK)
+    LINES(CHECK)
     DEEP(CHECK)
 }
 
-/* Every height and width, of which deep images have every bit that rows give them. */
-static void check_bits(Conv c, int64_t most, Run deep, Run rows)
+/* Images of every height and width, of which one form has every bit that another gives them. */
+static void check_bits(Conv c, int64_t most, Run form, Run other)
 {
     const int64_t all = c.groups * c.outputs, in = c.groups * c.inputs, taps = c.kernel[1] * c.kernel[2];
     const int64_t nx = c.batch * most * most * in, ny = 4 * most * most * all,
@@ -76,8 +90,8 @@ static void check_bits(Conv c, int64_t most, Run deep, Run rows)
             c.out[1] = (height + 2 * c.pad[1] - (c.kernel[1] - 1) * c.dilation[1] - 1) / c.stride[1] + 1;
             ys[3] = c.out[2] * all;
             ys[0] = c.out[1] * ys[3];
-            deep(&c, x, xs, w, bias, y, ys, NULL, &e);
-            rows(&c, x, xs, w, bias, want, ys, NULL, &e);
+            form(&c, x, xs, w, bias, y, ys, NULL, &e);
+            other(&c, x, xs, w, bias, want, ys, NULL, &e);
             assert_memory_equal(y, want, (size_t)(c.batch * ys[0]) * sizeof *y);
         }
     test_release(x, nx), test_release(w, nw), test_release(y, ny), test_release(want, ny), test_release(bias, all);
@@ -91,6 +105,15 @@ static void deep_images_have_the_bits_of_rows(void **state)
     check_bits((Conv){2, g, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}, \
                most, run_##name, run_##name##_rows);
     DEEP(BITS)
+}
+
+static void lines_have_the_bits_of_rows(void **state)
+{
+    (void)state;
+#define LINE_BITS(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
+    check_bits((Conv){2, g, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}, \
+               most, run_##name##_flat, run_##name);
+    LINES(LINE_BITS)
 }
 
 /* A convolution of stride 1 with 3x3 taps of 128 inputs and `outputs` outputs. */
@@ -152,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_width),
         cmocka_unit_test(deep_images_have_the_bits_of_rows),
+        cmocka_unit_test(lines_have_the_bits_of_rows),
         cmocka_unit_test(small_images_are_deep),
         cmocka_unit_test(runs_are_cut_evenly),
     };

@@ -104,12 +104,14 @@ static int is_same(const Kernel *k, const Size *s, int64_t distance)
 
 /* name, inputs, outputs, kernel, stride, pad, rows of a block, tile, side, group, gap */
 /* clang-format off */
-#define KERNELS(CONV, DEPTHWISE, POOL, DOT, TILES) \
+#define KERNELS(CONV, FLAT, DEPTHWISE, POOL, DOT, TILES) \
     CONV(conv_3x3, 16, 64, 3, 1, 1, 1, 0, 0, 0, 0) CONV(conv_blocks, 8, 33, 3, 1, 1, 3, 0, 0, 0, 0) \
     CONV(conv_strided, 16, 32, 3, 2, 1, 1, 0, 0, 0, 0) CONV(conv_1x1, 32, 96, 1, 1, 0, 1, 0, 0, 0, 0) \
     CONV(conv_narrower, 96, 24, 1, 1, 0, 2, 0, 0, 0, 0) CONV(conv_apart, 12, 20, 3, 1, 1, 2, 0, 0, 0, 7) \
     CONV(conv_left_edge, 32, 32, 2, 1, 1, 1, 0, 0, 0, 0) CONV(conv_bare, 16, 16, 3, 1, 0, 1, 0, 0, 0, 0) \
     CONV(conv_deep, 128, 64, 1, 1, 0, 1, 0, 0, 0, 0) CONV(conv_shrinking, 64, 32, 2, 2, 0, 1, 0, 0, 0, 0) \
+    FLAT(flat, 32, 96, 1, 1, 0, 1, 0, 0, 0, 0) FLAT(flat_narrower, 96, 24, 1, 1, 0, 2, 0, 0, 0, 0) \
+    FLAT(flat_deep, 128, 64, 1, 1, 0, 3, 0, 0, 0, 0) FLAT(flat_apart, 24, 20, 1, 1, 0, 2, 0, 0, 0, 7) \
     DEPTHWISE(depthwise_3x3, 48, 48, 3, 1, 1, 1, 8, 0, 0, 0) \
     DEPTHWISE(depthwise_strided, 32, 32, 3, 2, 1, 1, 8, 0, 0, 0) \
     DEPTHWISE(depthwise_5x5, 33, 33, 5, 1, 2, 1, 8, 0, 0, 0) DEPTHWISE(depthwise_bare, 16, 16, 3, 1, 0, 1, 8, 0, 0, 0) \
@@ -135,6 +137,10 @@ static int is_same(const Kernel *k, const Size *s, int64_t distance)
     static const occ_extent tile_##name[] = {0, block, 0}; \
     RUN(name, ic, oc, k, s, p, oc + gap, \
         occ_conv_open_f32(x, &x_at, w, NULL, y, &y_at, &window, 1, tile_##name, NULL, &fused))
+#define RUN_FLAT(name, ic, oc, k, s, p, block, tile, side, group, gap) \
+    static const occ_extent tile_##name[] = {0, block, 0}; \
+    RUN(name, ic, oc, k, s, p, oc + gap, \
+        occ_conv_flat_f32(x, &x_at, w, NULL, y, &y_at, &window, 1, tile_##name, NULL, &fused))
 #define RUN_DEPTHWISE(name, ic, oc, k, s, p, block, tile, side, group, gap) \
     RUN(name, ic, oc, k, s, p, oc + gap, occ_depthwise_f32(x, &x_at, w, NULL, y, &y_at, &window, ic, NULL, &fused))
 #define RUN_POOL(name, ic, oc, k, s, p, block, tile, side, group, gap) \
@@ -147,11 +153,11 @@ static int is_same(const Kernel *k, const Size *s, int64_t distance)
     static float          room_##name[(side + 2) * (side + 2) * (group * (ic + oc) + 32)]; \
     RUN(name, ic, oc, k, s, p, oc + gap, \
         occ_winograd_open_f32(x, &x_at, w, NULL, y, &y_at, room_##name, &window, &lots_##name, NULL, &fused))
-KERNELS(RUN_CONV, RUN_DEPTHWISE, RUN_POOL, RUN_DOT, RUN_TILES)
+KERNELS(RUN_CONV, RUN_FLAT, RUN_DEPTHWISE, RUN_POOL, RUN_DOT, RUN_TILES)
 
 #define ROW(name, ic, oc, k, s, p, block, tile, side, group, gap) \
     {#name, run_##name, ic, oc, k, s, p, block, tile, side, group, gap},
-static const Kernel kernels[] = {KERNELS(ROW, ROW, ROW, ROW, ROW)};
+static const Kernel kernels[] = {KERNELS(ROW, ROW, ROW, ROW, ROW, ROW)};
 
 static void every_size_at_one_distance(void **state)
 {
