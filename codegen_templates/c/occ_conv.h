@@ -256,20 +256,22 @@ OCC_HOT void occ_conv_store(const occ_conv *g, const occ_conv_block *b, const oc
                             int rows, int columns)
 {
     OCC_UNROLL(32)
-    for (int i = 0; i < rows; i++, pixel += g->pixel[3], y += g->yaxis[1], acc += columns * b->vectors) {
+    for (int i = 0; i < rows; i++) {
         if (g->ychannel != 1) {
-            occ_conv_store_apart(g, b, acc, y, pixel, columns);
+            occ_conv_store_apart(g, b, acc + i * columns * b->vectors, y + i * g->yaxis[1], pixel + i * g->pixel[3],
+                                 columns);
             continue;
         }
         OCC_UNROLL(32)
         for (int c = 0; c < columns; c++) {
-            const occ_expr e = occ_conv_expr(g, pixel + c * g->pixel[4]);
+            const occ_expr e = occ_conv_expr(g, pixel + i * g->pixel[3] + c * g->pixel[4]);
+            float         *to = y + i * g->yaxis[1] + c * g->yaxis[2];
             OCC_UNROLL(4)
             for (int j = 0; j < b->vectors; j++) {
                 const int     n = j == b->vectors - 1 ? b->stored : OCC_W;
                 const int64_t channel = b->channel + j * OCC_W;
-                occ_vstore(y + c * g->yaxis[2] + channel,
-                           occ_apply_vf(&e, acc[c * b->vectors + j], channel, n, g->fused->fn), n);
+                const occ_vf  sum = acc[(i * columns + c) * b->vectors + j];
+                occ_vstore(to + channel, occ_apply_vf(&e, sum, channel, n, g->fused->fn), n);
             }
         }
     }

@@ -199,6 +199,7 @@ def tolerances(model, sets, wanted):
     except Exception:
         moved = wanted
     least = 1e-7 if any(n.op_type in CELLS for n in model.graph.node) else 0.0    # ONNX Runtime's tanh errs so far near zero
+    least += 16 * 2.0 ** -149           # floats below the normal ones are so far apart, whatever their size
     return [[400 * unit * magnitude(w) + 16 * spread(w, m) + least for w, m in zip(want, other)] for want, other in zip(wanted, moved)]
 
 
