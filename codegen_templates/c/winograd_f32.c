@@ -99,8 +99,8 @@ OCC_HOT void occ_winograd_load_lanes(const occ_winograd *p, const occ_winograd_t
     }
 }
 
-/* Channels of `count` that are taken by vectors whose number of lanes is a literal, so that none of 36 loads tests it. With
- * wide vectors such loads take longer: GCC puts them in an order in which a tenth of the time is lost. */
+/* Channels of `count` that are taken by vectors whose number of lanes is a literal, so that none of 36 loads tests it.
+ * With wide vectors such loads take longer: GCC puts them in an order in which a tenth of the time is lost. */
 OCC_HOT int64_t occ_winograd_whole(int64_t count)
 {
     return OCC_W < 8 ? count - count % OCC_W : 0;
