@@ -139,13 +139,14 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
 OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, int64_t c, int64_t from, int64_t end,
                            int columns)
 {
-    occ_vf    acc[OCC_TILE_MAX];
-    const int sums = columns * b->vectors;
+    occ_vf        acc[OCC_TILE_MAX];
+    const int     sums = columns * b->vectors;
+    const int64_t pixel = occ_conv_pixel(g, 0, 0, 0, c);
 #if OCC_OPEN_EXTENTS
     OCC_FREE_VECTORS();
 #endif
     if (end == g->inputs)
-        occ_conv_fetch(g, b, c, 1, columns);
+        occ_conv_fetch(g, b, pixel, 1, columns);
     if (from == 0)
         occ_conv_start(g, b, acc, columns);
     else
@@ -156,7 +157,7 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
                  end - from, 1, columns, columns, b->vectors, b->lanes, &g->next, g->pace);
     occ_hide_literals(&g->e);
     if (end == g->inputs)
-        occ_conv_store(g, b, acc, g->y + c * g->yaxis[2], c, 1, columns);
+        occ_conv_store(g, b, acc, g->y + c * g->yaxis[2], pixel, 1, columns);
     else
         OCC_UNROLL(32)
     for (int i = 0; i < sums; i++)

@@ -186,7 +186,7 @@ OCC_HOT void occ_conv_line_blocks(const occ_conv *g, int64_t groups, int vectors
     }
 }
 
-/* conv_open_f32 and conv_flat_f32. flat: the image is one line. */
+/* conv_open_f32 and conv_flat_f32. flat (a literal): the image is one line. */
 OCC_HOT void occ_conv_any(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
                           const occ_image *y_at, const occ_window *window, int64_t groups, const occ_extent *tile,
                           const occ_expr *e, const occ_fused *fused, int flat)
@@ -225,9 +225,7 @@ OCC_INLINE void occ_conv_open_f32(const float *x, const occ_image *x_at, const f
                                   const occ_image *y_at, const occ_window *window, int64_t groups,
                                   const occ_extent *tile, const occ_expr *e, const occ_fused *fused)
 {
-    const int64_t rows = occ_min(tile[1] ? tile[1] : occ_conv_rows_of(x_at, y_at, window, groups), y_at->dim[3]);
-    const int     flat = rows == y_at->dim[3] && occ_conv_is_flat(x_at, y_at, window);
-    occ_conv_any(x, x_at, w, bias, y, y_at, window, groups, tile, e, fused, flat);
+    occ_conv_any(x, x_at, w, bias, y, y_at, window, groups, tile, e, fused, 0);
 }
 
 /* conv_open_f32 of a convolution that occ_conv_is_flat for all extents. C compilers need not make code of edges. */

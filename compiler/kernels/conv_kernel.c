@@ -248,6 +248,28 @@ static bool has_wide_border(const Step *step)
     return conv_has_wide_border(&shape);
 }
 
+/* Whether the pixels of an image lie evenly spaced from row to row. */
+static bool rows_join(Model *model, const Extent *dim, const Extent *stride)
+{
+    return (extent_is_const(dim[HEIGHT]) && dim[HEIGHT].max == 1) ||
+           extent_same(stride[HEIGHT], extent_op(model, EXPR_MUL, dim[WIDTH], stride[WIDTH]));
+}
+
+/* Whether each result is made of the pixel at its place, and both images are one line of pixels whatever their extents:
+ * occ_conv_is_flat. */
+static bool is_flat_for_all(Model *model, const Step *step)
+{
+    int           count;
+    const Extent *x = step_extents_of(step, "xdim", &count), *y = step_extents_of(step, "ydim", &count);
+
+    for (int axis = DEPTH; axis < AXES; axis++)
+        if (!extent_same(x[axis], y[axis]) || step_value(step, "pad", axis - DEPTH) != 0)
+            return false;
+    return step_product(step, "kernel") == 1 && step_product(step, "stride") == 1 && extent_is_const(y[DEPTH]) &&
+           y[DEPTH].max == 1 && rows_join(model, x, step_extents_of(step, "xstride", &count)) &&
+           rows_join(model, y, step_extents_of(step, "ystride", &count));
+}
+
 /* Another where the width is known only at run time: of an image as it is, or of the line that a kernel of one tap may
  * make of it. */
 static const char *form_of_conv(Model *model, const Step *step)
@@ -259,8 +281,7 @@ static const char *form_of_conv(Model *model, const Step *step)
     if (extent_is_const(x[WIDTH]) && extent_is_const(y[WIDTH]) &&
         !(may_join && !(extent_is_const(y[DEPTH]) && extent_is_const(y[HEIGHT]))))
         return NULL;
-    (void)model;
-    return "conv_open_f32";
+    return is_flat_for_all(model, step) ? "conv_flat_f32" : "conv_open_f32";
 }
 
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},

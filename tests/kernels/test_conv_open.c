@@ -18,6 +18,7 @@
     CONV(one_by_one, 24, 72, 9, 1, 1, 1, 0, 1, 0, 0, 0) CONV(deep_line, 200, 72, 20, 1, 1, 1, 0, 1, 0, 0, 0) \
     CONV(deep_line_wide, 100, 144, 17, 1, 1, 1, 0, 1, 4, 0, 0) CONV(crowded, 1024, 128, 5, 1, 1, 1, 0, 1, 0, 0, 4) \
     CONV(long_line, 97, 32, 34, 1, 1, 1, 0, 1, 0, 0, 16) CONV(three_vectors, 100, 24, 15, 1, 1, 1, 0, 1, 0, 0, 2) \
+    CONV(three_rows, 200, 72, 20, 1, 1, 1, 0, 1, 0, 3, 0) \
     CONV(row_by_row, 20, 36, 13, 1, 1, 1, 0, 1, 0, 1, 0) CONV(two_rows, 12, 40, 11, 1, 1, 1, 0, 2, 0, 2, 0)
 
 /* Deep in images of one block of pixels, and in blocks of rows where enough pixels see each tap. */
@@ -107,12 +108,15 @@ static void deep_images_have_the_bits_of_rows(void **state)
     DEEP(BITS)
 }
 
+/* Of one image, which may be taken by blocks of k, and of two. */
 static void lines_have_the_bits_of_rows(void **state)
 {
     (void)state;
 #define LINE_BITS(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
-    check_bits((Conv){2, g, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}, \
-               most, run_##name##_flat, run_##name);
+    for (int64_t batch = 1; batch <= 2; batch++) \
+        check_bits( \
+            (Conv){batch, g, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}, {0}, 0, 0, 1}, \
+            most, run_##name##_flat, run_##name);
     LINES(LINE_BITS)
 }
 

@@ -131,6 +131,13 @@ def deep(net, x):
     return conv(net, conv(net, y, 32, 160, dilation=2), 160, 32, stride=2)
 
 
+def lines(net, x):
+    """1x1 convolutions between wide images, one with a residual: the larger ones are lines of pixels in blocks of rows."""
+    x = conv(net, x, 3, 32)
+    y = conv(net, conv(net, x, 32, 128, k=1), 128, 32, k=1, relu=False)
+    return conv(net, net.add("Add", x, y), 32, 8, k=1)
+
+
 def joined(net, x):
     """Members of several kinds, computed inside the whole: a convolution, pools, a smaller concatenation, one that is read twice; and
     in rows, where a member's place begins at a run-time number of elements."""
@@ -146,7 +153,7 @@ def joined(net, x):
 NETS = dict(mobile=(mobile, 1, 40), plain=(plain, 3, 30), residual=(residual, 1, 44), raised=(raised, 1, 9),
             dense=(dense, 2, 20), odd=(odd, 6, 25), transposed=(transposed, 5, 14), resized=(resized, 4, 17),
             bytes_mobile=(bytes_mobile, 1, 60), bytes_plain=(bytes_plain, 1, 41), deep=(deep, 1, 60),
-            joined=(joined, 1, 23))
+            joined=(joined, 1, 23), lines=(lines, 1, 32))
 
 
 def extents(name, sort, flags=(), axes="HW"):
