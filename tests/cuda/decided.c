@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "cuda.h"
-#include "expect.h"
-#include "fake.h"
-#include "model.h"
+#include "failing.h"
 
 enum { SIZE = 16, INPUTS = 4 };
 
@@ -91,57 +89,46 @@ static void count_run(Network *n, int input)
     }
 }
 
-/* The n-th call from here fails. */
-static void fail_call(int64_t n)
+/* Runs of one network with an input, and how often it was open with its host deciding. */
+typedef struct Trial {
+    Network *network;
+    int      input, host;
+} Trial;
+
+static int try_run(void *trial)
 {
-    fake_settings()->fail_call = n ? fake_counts().calls + n : 0;
+    const Trial *t = trial;
+
+    return run(t->network, t->input);
 }
 
-/* Every call of open fails once: a code, or the host decides, or the device with other graphs missing. */
-static void fail_opens(Network *n)
+static void run_other(void *trial)
 {
-    int64_t calls = fake_counts().calls, handles;
-    int     host = 0;
+    const Trial *t = trial;
 
-    expect("open", model_open(&n->memory), 0);
-    calls = fake_counts().calls - calls;
-    model_close(&n->memory);
-    handles = fake_counts().live_handles;
-    for (int64_t i = 1; i <= calls; i++) {
-        int code;
+    expect("run", run(t->network, INPUTS - 1 - t->input), 0), expect_bits(t->network);
+}
 
-        fail_call(i);
-        code = model_open(&n->memory);
-        fail_call(0);
-        host += !code && !decides(n);
-        if (code && code != MODEL_ECUDA && code != MODEL_EDEVICE)
-            expect("code of open", code, MODEL_ECUDA);
-        for (int k = 0; k < INPUTS && !code; k++)
-            expect("run", run(n, k), 0), expect_bits(n);
-        model_close(&n->memory);
-        expect("handles", fake_counts().live_handles, handles);
-    }
+/* The host decides, or the device with other graphs missing. */
+static void run_opened(void *trial)
+{
+    Trial *t = trial;
+
+    t->host += !decides(t->network);
+    for (int k = 0; k < INPUTS; k++)
+        expect("run", run(t->network, k), 0), expect_bits(t->network);
+}
+
+static void fail_network(Network *n)
+{
+    Trial   trial = {n, 0, 0};
+    int64_t calls = fail_opens(&n->memory, run_opened, &trial);
+
 #ifdef WITH_GRAPH
-    expect("opens after which the host decides", host > 20 && host < calls, 1);
+    expect("opens after which the host decides", trial.host > 20 && trial.host < calls, 1);
 #else
-    (void)host;
+    (void)calls;
 #endif
-    expect("open", model_open(&n->memory), 0);
-}
-
-/* Every call of a run fails once; the next run is right. */
-static void fail_runs(Network *n, int input)
-{
-    int64_t calls = fake_counts().calls;
-
-    expect("run", run(n, input), 0);
-    calls = fake_counts().calls - calls;
-    for (int64_t i = 1; i <= calls; i++) {
-        fail_call(i);
-        expect("a failing run", run(n, input), MODEL_ECUDA);
-        fail_call(0);
-        expect("the run behind a failing one", run(n, INPUTS - 1 - input), 0), expect_bits(n);
-    }
 }
 
 static void interleave(Network *a, Network *b, int input)
@@ -167,13 +154,17 @@ int main(void)
         memcpy(right[i], plain.y, sizeof plain.y);
         expect("other bits for other inputs", !i || memcmp(right[i - 1], plain.y, sizeof plain.y), 1);
     }
-    fail_opens(&a);
+    fail_network(&a);
     expect("open", model_open(&b.memory), 0);
 #ifdef WITH_GRAPH
     expect("the device decides", decides(&a) && decides(&b), 1);
 #endif
-    for (int i = 0; i < INPUTS; i++)
-        count_run(&a, i), count_run(&plain, i), interleave(&a, &b, i), fail_runs(&a, i);
+    for (int i = 0; i < INPUTS; i++) {
+        Trial trial = {&a, i, 0};
+
+        count_run(&a, i), count_run(&plain, i), interleave(&a, &b, i);
+        fail_runs(try_run, run_other, &trial);
+    }
     give(&a), give(&b), give(&plain);
     expect("blocks", fake_counts().live_blocks, 0);
     expect("handles", fake_counts().live_handles, 0);

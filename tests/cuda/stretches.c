@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "cuda.h"
-#include "expect.h"
-#include "fake.h"
-#include "model.h"
+#include "failing.h"
 
 #ifdef WITH_GRAPH
 enum { GRAPHS = sizeof((model_context *)0)->graph / sizeof(void *) };
@@ -82,7 +80,7 @@ static int made(const Network *n)
     return count;
 }
 
-/* What a run calls. */
+/* The calls of a run. */
 static FakeCounts count_run(Network *n, int trips, int taken)
 {
     FakeCounts before = fake_counts(), after;
@@ -119,55 +117,42 @@ static void count_runs(Network *graphs, Network *plain)
         }
 }
 
-/* The n-th call from here fails. */
-static void fail_call(int64_t n)
+/* Runs of one network with n and c, how often it was opened, and how often without all graphs. */
+typedef struct Trial {
+    Network *network;
+    int      trips, taken, opened, plain;
+} Trial;
+
+static int try_run(void *trial)
 {
-    fake_settings()->fail_call = n ? fake_counts().calls + n : 0;
+    const Trial *t = trial;
+
+    return run(t->network, t->trips, t->taken);
 }
 
-/* Every call of open fails once: a code, or steps in the place of one graph; the others are there, and bits stay. */
-static void fail_opens(Network *n)
+static void run_other(void *trial)
 {
-    int64_t calls = fake_counts().calls, handles;
-    int     plain = 0;
+    const Trial *t = trial;
 
-    expect("open", model_open(&n->memory), 0);
-    calls = fake_counts().calls - calls;
-    model_close(&n->memory);
-    handles = fake_counts().live_handles;
-    for (int64_t i = 1; i <= calls; i++) {
-        int code;
-
-        fail_call(i);
-        code = model_open(&n->memory);
-        fail_call(0);
-        plain += !code && made(n) < GRAPHS;
-        if (code && code != MODEL_ECUDA && code != MODEL_EDEVICE)
-            expect("code of open", code, MODEL_ECUDA);
-        if (!code) {
-            expect("graphs that are missing", GRAPHS - made(n) <= 1, 1);
-            expect("run", run(n, (int)(i % 4), (int)(i % 2)), 0), expect_bits(n);
-        }
-        model_close(&n->memory);
-        expect("handles", fake_counts().live_handles, handles);
-    }
-    expect("opens that lack a graph, by far more than graphs", plain >= 5 * GRAPHS, 1);
-    expect("open", model_open(&n->memory), 0);
+    expect("run", run(t->network, t->trips, !t->taken), 0), expect_bits(t->network);
 }
 
-/* Every call of a run fails once; the next run is right. */
-static void fail_runs(Network *n, int trips, int taken)
+/* Steps in the place of one graph at most. */
+static void run_opened(void *trial)
 {
-    int64_t calls = fake_counts().calls;
+    Trial *t = trial;
 
-    expect("run", run(n, trips, taken), 0);
-    calls = fake_counts().calls - calls;
-    for (int64_t i = 1; i <= calls; i++) {
-        fail_call(i);
-        expect("a failing run", run(n, trips, taken), MODEL_ECUDA);
-        fail_call(0);
-        expect("the run behind a failing one", run(n, trips, !taken), 0), expect_bits(n);
-    }
+    t->opened++;
+    t->plain += made(t->network) < GRAPHS;
+    expect("graphs that are missing", GRAPHS - made(t->network) <= 1, 1);
+    expect("run", run(t->network, t->opened % 4, t->opened / 4 % 2), 0), expect_bits(t->network);
+}
+
+static void fail_network(Network *n, int trips, int taken)
+{
+    Trial trial = {n, trips, taken, 0, 0};
+
+    fail_runs(try_run, run_other, &trial);
 }
 
 static void interleave(Network *a, Network *b)
@@ -186,6 +171,7 @@ static void interleave(Network *a, Network *b)
 int main(void)
 {
     static Network a, b, plain;
+    Trial          trial = {&a, 0, 0, 0, 0};
 
     take(&a), take(&b), take(&plain);
     plain.memory.stream = NULL; /* of which no graph can be made */
@@ -198,13 +184,14 @@ int main(void)
             expect("other bits for other inputs", !trips || memcmp(right[taken][trips - 1], plain.y, sizeof plain.y),
                    1);
         }
-    fail_opens(&a);
+    fail_opens(&a.memory, run_opened, &trial);
+    expect("opens that lack a graph, by far more than graphs", trial.plain >= 5 * GRAPHS, 1);
     expect("open", model_open(&b.memory), 0);
     expect("graphs", made(&a) + made(&b), 2 * GRAPHS);
     count_runs(&a, &plain);
     for (int i = 0; i < 20; i++)
         interleave(&a, &b);
-    fail_runs(&a, 0, 0), fail_runs(&a, 2, 1);
+    fail_network(&a, 0, 0), fail_network(&a, 2, 1);
     give(&a), give(&b), give(&plain);
     expect("blocks", fake_counts().live_blocks, 0);
     expect("handles", fake_counts().live_handles, 0);
