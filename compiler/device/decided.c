@@ -3,8 +3,8 @@
  *
  *   conv  down c | read c  if c { a } else { b }  add        one graph: conv down set(c) if { a } else { b } add
  *
- * Where no such graph can be made, the host decides. Both forms are in the program, so copies and waits are those that
- * either needs: in a row the host does not wait. */
+ * The host decides where CUDA makes no such graph. The program holds both forms, so its copies and waits are those that
+ * either form needs. The host does not wait inside a row. */
 #include "device/device.h"
 
 #include "program/flow.h"

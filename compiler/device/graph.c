@@ -10,10 +10,10 @@
  * Steps that set and check run-time integers stand before all of these, if the integers follow from the extents of the
  * caller's tensors.
  *
- * Where steps of the host must stand between, or branches and loops, each stretch of steps without any becomes a graph
- * of its own, if every time the host comes by it gives the device the same: no run-time integer decides a size or an
- * address. The host launches such a graph in the place of its steps. Its copies are moved to the ends of what stands
- * between two of its steps, too. */
+ * Steps of the host, branches and loops cut a program into stretches of device steps. A stretch becomes a graph of its
+ * own if its steps are the same each time the host reaches it: no run-time integer decides a size or an address. The
+ * host launches that graph in the place of the steps. The host's copies between two of its other steps move to both
+ * ends of what lies between, as above. */
 #include "device/device.h"
 
 #include "program/flow.h"

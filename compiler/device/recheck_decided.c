@@ -69,7 +69,7 @@ static bool is_host_deciding(const Program *p, int branch)
            p->step[branch].set.expr >= 0 && p->slot[p->step[branch].set.expr] == read->slot;
 }
 
-/* What is wrong with step s of a row; NULL: nothing. */
+/* The fault of step s in a row, as part of a sentence; NULL: it has none. */
 static const char *fault_of(const Program *p, Range row, int s)
 {
     const Step *step = &p->step[s];

@@ -79,7 +79,7 @@ struct cudaConditionalNodeParams {
     cudaGraph_t                      *phGraph_out;
 };
 
-/* Of the real union the member that occamyc writes. */
+/* CUDA has a union here. This is the member that occamyc writes. */
 struct cudaGraphNodeParams {
     enum cudaGraphNodeType           type;
     struct cudaConditionalNodeParams conditional;

@@ -23,7 +23,7 @@ struct CUgraph_st {
     std::vector<std::unique_ptr<cudaGraph_t[]>> listed = {};
 };
 
-/* What a kernel has told a conditional node: in this launch, or not yet. */
+/* The value that decides a conditional node. told: a kernel has set it in this launch. */
 struct Condition {
     cudaGraph_t graph;
     unsigned    initial, value;

@@ -13,7 +13,7 @@
     CONV(slim_tile, 16, 64, 9, 3, 1, 1, 1, 1, 1, 3, 0) CONV(only_padding, 3, 8, 6, 3, 1, 1, 3, 1, 0, 0, 0) \
     CONV(lone_channel, 1, 1, 18, 3, 1, 1, 1, 1, 0, 0, 0) CONV(paced, 70, 64, 14, 3, 2, 1, 1, 1, 2, 0, 8)
 
-/* Of one tap. */
+/* Convolutions of one tap, whose images are lines of pixels. */
 #define LINES(CONV) \
     CONV(one_by_one, 24, 72, 9, 1, 1, 1, 0, 1, 0, 0, 0) CONV(deep_line, 200, 72, 20, 1, 1, 1, 0, 1, 0, 0, 0) \
     CONV(deep_line_wide, 100, 144, 17, 1, 1, 1, 0, 1, 4, 0, 0) CONV(crowded, 1024, 128, 5, 1, 1, 1, 0, 1, 0, 0, 4) \

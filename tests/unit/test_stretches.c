@@ -89,8 +89,8 @@ static void another_stretch_is_refused(void **state)
     assert_int_equal(tried, 800);
 }
 
-/* What one step of a stretch may not be: the host's, behind a wait, of the caller's memory, of an extent or an argument
- * that is known while running only. */
+/* A stretch holds no step of the host, none behind a wait, none on the caller's memory, and none with an extent or an
+ * argument that is known while running only. */
 static void a_step_that_changes_is_refused(void **state)
 {
     static const Extent open = {2, 0};
