@@ -37,6 +37,7 @@ typedef int (*OpLower)(Lower *lower, const Node *node);         /* append steps;
 
 typedef struct OpInfo {
     const char *domain; /* "" for ONNX's own, "ai.onnx.ml", "com.microsoft" */
+    const char *word;   /* for the domain: "onnx", "ml", "msft" */
     const char *name;
     int         min_in, max_in, min_out, max_out;
     unsigned    traits;

@@ -17,6 +17,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "tools")]
 
 import batch     # noqa: E402
+import cases     # noqa: E402
 import kernel_cover  # noqa: E402
 import pages     # noqa: E402
 import seen      # noqa: E402
@@ -28,7 +29,7 @@ from net import Rejected     # noqa: E402
 from tally import Tally      # noqa: E402
 
 ROOT = os.path.join(HERE, "..", "..")
-DOMAINS = {"onnx": "", "ml": "ai.onnx.ml.", "msft": "com.microsoft.", "preview": "ai.onnx.preview.", "training": "ai.onnx.preview.training."}
+DOMAINS = cases.domains(".")
 UNTRIED = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "ImageDecoder", "CastMap", "DictVectorizer",
            "ZipMap"}                # no oracle: random, or maps, which one model alone does not feed; see docs/versions.md
 ELSEWHERE = {"DynamicSlice"}         # before opset 7: tests/history

@@ -18,7 +18,9 @@ import onnx
 from onnx import TensorProto, helper
 from onnxruntime.capi import onnxruntime_pybind11_state as runtime
 
-DOMAINS = {"onnx": "", "ml": "ai.onnx.ml", "preview": "ai.onnx.preview", "training": "ai.onnx.preview.training", "msft": "com.microsoft"}
+import cases
+
+DOMAINS = cases.domains()
 KINDS = {"TYPE_PROTO": "TYPE", "SPARSE_TENSOR": "TENSOR"}
 ROW = re.compile(r"^ATTR\((\w+), (\w+), +(\w+), +(\w+), +(\d+), +(\d+), ([01]), (.*)\)$", re.M)
 OPERATOR = re.compile(r"^OP\(\s*(\w+),\s*(\w+),", re.M)

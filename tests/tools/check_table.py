@@ -16,8 +16,7 @@ import onnx
 import cases
 import run_case
 
-DOMAINS = {"onnx": "", "ml": "ai.onnx.ml.", "msft": "com.microsoft.", "preview": "ai.onnx.preview.",
-           "training": "ai.onnx.preview.training."}
+DOMAINS = cases.domains(".")
 ROW = re.compile(r'^OP\(\s*(\w+)\s*,\s*(\w+)\s*,(.*),\s*(\w+)\s*,\s*"[^"]*"\s*\)\s*(?:/\*.*)?$', re.M)
 EXPANDED = re.compile(r"^EXPAND(?:_WHEN)?\(\s*(\w+)\s*,\s*(\w+)\s*,", re.M)
 

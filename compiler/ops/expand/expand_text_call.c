@@ -20,15 +20,15 @@ typedef struct Arguments {
 
 static OpKind find_operator(const char *name, int length)
 {
-    const char *dot = memchr(name, '.', (size_t)length);
-    const char *domain = !dot ? "" : *name == 'm' ? "com.microsoft" : op_info[OP_ours_CacheAppend].domain;
+    const char *dot = memchr(name, '.', (size_t)length), *word = dot ? name : "onnx";
+    int         begins = dot ? (int)(dot - name) : 4;
 
     if (dot) {
-        length -= (int)(dot + 1 - name);
+        length -= begins + 1;
         name = dot + 1;
     }
     for (OpKind op = 0; op < OP_COUNT; op++)
-        if (formula_is_named(name, length, op_info[op].name) && !strcmp(op_info[op].domain, domain))
+        if (formula_is_named(name, length, op_info[op].name) && formula_is_named(word, begins, op_info[op].word))
             return op;
     return OP_NONE;
 }

@@ -321,8 +321,7 @@ int expand_text(Expand *expand)
     const OpInfo *info = &op_info[node->op];
     FormulaValue *argument = arena_array(expand->model->arena, FormulaValue, node->nin + 1);
     Formula       f = {.expand = expand, .text = functions_text};
-    char         *name =
-        arena_printf(expand->model->arena, "%s%s", strcmp(info->domain, "com.microsoft") ? "" : "msft.", info->name);
+    char         *name = arena_printf(expand->model->arena, "%s.%s", info->word, info->name);
 
     for (int i = 0; i < node->nin; i++)
         argument[i] = formula_tensor(node->in[i], node->in[i] ? node->in[i]->type.dtype : DTYPE_NONE);
