@@ -4,6 +4,7 @@
 
 #include "emit/target.h"
 #include "option_table.h"
+#include "planners/planner.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -195,6 +196,12 @@ void options_help(Text *text)
             text_printf(text, "%*s", 26 - width, "");
         put_wrapped(text, row->help);
     }
+    text_put(text, "\nTargets:\n");
+    for (int i = 0; i < ntargets; i++)
+        text_printf(text, "  %-16s %s\n", targets[i].name, targets[i].help);
+    text_put(text, "\nPlanners:\n");
+    for (const PlanPlanner *planner = plan_planners; planner->name; planner++)
+        text_printf(text, "  %-16s %s\n", planner->name, planner->about);
     text_put(text, "\nSIZE: bytes, or a whole number with K, M or G (powers of 1024).\n"
                    "Exit status: 0 done; 1 usage, input or output; 2 the model is invalid; 3 not supported;\n"
                    "  4 a limit is exceeded, the plan got worse or the outputs differ; 70 a bug in occamyc.\n");

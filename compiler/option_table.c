@@ -376,7 +376,7 @@ const OptionRow option_rows[] = {
      "write the source there and the header beside it; - writes the source to standard output; without -o the plan is "
      "only made and checked"},
     {"--name", "IDENT", false, true, set_name, "prefix of everything generated (default: the model file's stem)"},
-    {"--target", "T", false, true, set_target, "what to generate for (default: portable)"},
+    {"--target", "T", false, true, set_target, "what to generate for, as listed below (default: portable)"},
     {"--gpu", "NAME", false, true, set_gpu,
      "with --target=cuda: the device that grids are made for, as h100, a100 or orin (default: generic); any other one "
      "gives "
@@ -447,7 +447,7 @@ const OptionRow option_rows[] = {
      "use the algorithms that a file written by --tune lists, for the shapes in it; with --target=cuda, the engines of "
      "cuDNN and the products for cuBLASLt that occam-engines wrote"},
     {"--planner", "auto|NAME", false, true, set_planner,
-     "first-fit, best-fit, longer-first, bigger-first, exact, or the best of all (default)"},
+     "one of the planners below instead of the best plan of all (default)"},
     {"--order", "auto|model", false, true, set_order,
      "search for an order of steps with a smaller peak (default), or keep the model's"},
     {"--time-limit", "SECONDS", false, true, set_time_limit,

@@ -153,7 +153,6 @@ static void put_swap(Json *json, const Swap *swap)
 static void put_memory(Json *json, const Emission *e)
 {
     static const char *const form[] = {"auto", "inline", "object", "file", "swap"}; /* by WeightForm */
-    static const char *const greedy[] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
     const Plan              *plan = e->plan;
     bool                     io_arena = e->options->plan.io_arena != 0;
 
@@ -172,7 +171,7 @@ static void put_memory(Json *json, const Emission *e)
     put_regions(json, e);
     json_object(json, "planners");
     for (int i = 0; i < 4; i++)
-        json_int(json, greedy[i], plan->greedy[i]);
+        json_int(json, plan_greedy_name[i], plan->greedy[i]);
     json_close(json, '}');
     json_int(json, "state", plan->state_bytes);
     json_int(json, "inputs", io_arena ? 0 : program_bytes_on_host(e->program, BUFFER_IN));

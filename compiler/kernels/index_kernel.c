@@ -51,19 +51,6 @@ static bool follow_table(const Program *program, const Step *step, Follow *follo
 
 /* ------------------------------------------------------------------------------------------------------- resizing */
 
-static void offer_outer(const Step *step, Cuts *cuts)
-{
-    cut_offer(cuts, 0, step_value(step, "outer", 0), 1, 1.0);
-}
-
-static void take_outer(Step *slice, int axis, int64_t lo, int64_t hi)
-{
-    (void)axis;
-    slice_set(slice, "outer", 0, hi - lo);
-    slice_shift_named(slice, "y", lo * step_value(slice, "out", 0) * step_value(slice, "inner", 0));
-    slice_shift_named(slice, "x", lo * step_value(slice, "in", 0) * step_value(slice, "inner", 0));
-}
-
 static double work_resample(const Step *step)
 {
     return (double)(step_value(step, "outer", 0) * step_value(step, "out", 0)) *
@@ -116,7 +103,7 @@ static void take_scattered(Step *slice, int axis, int64_t lo, int64_t hi)
         } \
     }
 
-const KernelRecord kernel_resample = {.cut = {offer_outer, take_outer, work_resample, false},
+const KernelRecord kernel_resample = {.cut = {cut_offer_first_line, cut_take_line, work_resample, false},
                                       .line = RESAMPLED,
                                       .follow = follow_table,
                                       .touched = {{"y", "outer out inner"}, {"x", "outer in inner"}}};

@@ -153,6 +153,12 @@ void slice_shift_named(Step *slice, const char *name, int64_t elements);
 /* Offers a cut, if it has more than one grain. */
 void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
 
+/* The lines of a record as a cut, of which the axis is the number of the line. For threads mostly the first one: the
+ * rule {cut_offer_first_line, cut_take_line, work}. */
+void cut_offer_first_line(const Step *step, Cuts *cuts);
+void cut_offer_lines(const Step *step, int most, Cuts *cuts);
+void cut_take_line(Step *slice, int axis, int64_t lo, int64_t hi);
+
 /* Offers a cut whose units each have weights of their own. */
 void cut_offer_channels(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
 

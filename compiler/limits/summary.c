@@ -62,8 +62,7 @@ static void tell_swap(const Swap *swap, Text *text)
 
 void summary_tell(const Emission *e, const Usage *usage, bool no_winograd, Text *text)
 {
-    static const char *const greedy[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
-    const Plan              *plan = e->plan;
+    const Plan *plan = e->plan;
 
     text_printf(text, "%s: %d steps, %d buffers\n", e->options->model, e->program->nstep, e->program->nbuffer);
     text_printf(text, "arena    %12" PRId64 " bytes, lower bound %" PRId64 ", by %s: %s%s\n", plan->peak, plan->bound,
@@ -77,7 +76,7 @@ void summary_tell(const Emission *e, const Usage *usage, bool no_winograd, Text 
                     plan->share[r].traffic);
     text_put(text, "planners");
     for (int i = 0; i < 4; i++)
-        text_printf(text, "%s %s %" PRId64, i ? "," : "", greedy[i], plan->greedy[i]);
+        text_printf(text, "%s %s %" PRId64, i ? "," : "", plan_greedy_name[i], plan->greedy[i]);
     text_put(text, "\n");
     tell_queues(e, text);
     text_printf(text, "RAM      %12" PRId64 " bytes: ", usage->ram);

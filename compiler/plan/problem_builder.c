@@ -103,8 +103,6 @@ static void add_regions(BuiltProblem *built, const PlanOptions *options)
 
 /* ------------------------------------------------------------------------------------------------------- the answer */
 
-static const char *const greedy_name[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
-
 static PlanResult new_result(const BuiltProblem *built)
 {
     return (PlanResult){.offset = arena_array(built->program->arena, int64_t, built->problem.nbuffer + 1),
@@ -119,7 +117,7 @@ static const char *finder(const Plan *plan, const char *asked)
         return asked;
     for (int i = 0; i < 4; i++)
         if (plan->greedy[i] == plan->peak)
-            return greedy_name[i];
+            return plan_greedy_name[i];
     return "search";
 }
 

@@ -339,13 +339,14 @@ static void put_loads(Text *text, const Program *program, const Plan *plan)
     }
 }
 
+const char *const plan_greedy_name[4] = {"first-fit", "best-fit", "longer-first", "bigger-first"};
+
 void plan_print(Text *text, const Program *program, const Plan *plan)
 {
     text_printf(text, "plan: peak %" PRId64 " bytes, bound %" PRId64 ", align %" PRId64 ", by %s: %s\n", plan->peak,
                 plan->bound, plan->align, plan->planner, plan->status);
-    text_printf(text,
-                "first-fit %" PRId64 ", best-fit %" PRId64 ", longer-first %" PRId64 ", bigger-first %" PRId64 "\n",
-                plan->greedy[0], plan->greedy[1], plan->greedy[2], plan->greedy[3]);
+    for (int i = 0; i < 4; i++)
+        text_printf(text, "%s %" PRId64 "%s", plan_greedy_name[i], plan->greedy[i], i < 3 ? ", " : "\n");
     for (int b = 0; b < program->nbuffer; b++) {
         const Buffer *buffer = &program->buffer[b];
 

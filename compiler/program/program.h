@@ -294,7 +294,7 @@ typedef struct Plan {
     bool       *core;     /* by Buffer.id: buffers that need `bound` bytes even without the others; may be none */
     bool        any_order;   /* proven: no order of these steps needs less */
     int64_t     align;       /* of the arena */
-    int64_t     greedy[4];   /* Occamy's four: first-fit, best-fit, longer-first, bigger-first */
+    int64_t     greedy[4];   /* of Occamy's four planners: plan_greedy_name */
     const char *status;      /* "optimal: equals the bound", ... */
     const char *planner;     /* planner that found it */
     WeightForm  weight_form; /* from here on filled by program_confirm (constants.c) */
@@ -304,6 +304,8 @@ typedef struct Plan {
     int64_t  state_bytes, state_align;
     Swap    *swap; /* NULL: no constant is loaded at run time */
 } Plan;
+
+extern const char *const plan_greedy_name[4];
 
 /* Adds a buffer like `buffer`: the program's own (port -1), one copy, placed by the planner. Returns its id. Pointers
  * to other buffers become invalid. */
