@@ -138,8 +138,14 @@ static void gather_piece(Program *p, Range range)
     sort_stages(p, range);
 }
 
-/* The same between steps of the host, in each body of a branch or loop. */
-static void gather_pieces(Program *p, Range range)
+static bool has_stage(const Program *p, const Step *step)
+{
+    return stage_of(p, step) != STAGE_OTHER;
+}
+
+/* Hands each range of steps that `belong` to `use`, in each body of a branch or loop, too. */
+static void use_ranges(Program *p, Range range, bool (*belongs)(const Program *p, const Step *step),
+                       void (*use)(Program *p, Range range))
 {
     int begin = range.begin, next;
 
@@ -147,14 +153,14 @@ static void gather_pieces(Program *p, Range range)
         const Step *step = &p->step[s];
 
         next = flow_after(p, s);
-        if (stage_of(p, step) != STAGE_OTHER)
+        if (belongs(p, step))
             continue;
-        gather_piece(p, (Range){begin, s});
+        use(p, (Range){begin, s});
         for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
-            gather_pieces(p, step->body[b]);
+            use_ranges(p, step->body[b], belongs, use);
         begin = next;
     }
-    gather_piece(p, (Range){begin, range.end});
+    use(p, (Range){begin, range.end});
 }
 
 void program_gather_staging(Program *p)
@@ -168,7 +174,7 @@ void program_gather_staging(Program *p)
     if (is_fed_only(p))
         sort_stages(p, (Range){0, p->nstep});
     else
-        gather_pieces(p, (Range){0, p->nstep});
+        use_ranges(p, (Range){0, p->nstep}, has_stage, gather_piece);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ graph */
@@ -234,16 +240,10 @@ static bool find_whole(Program *p)
 /* Whether no run-time integer decides what the step does: neither an extent, a stride, an address nor an argument. */
 static bool is_constant(const Step *step)
 {
-    Passed passed;
-
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && !operand_is_static(&step->operand[k]))
             return false;
-    for (int i = 0; step->kind == STEP_KERNEL && step_passed(step, i, &passed); i++)
-        for (int k = 0; k < passed.count; k++)
-            if (!extent_is_const(passed.extent[k]))
-                return false;
-    return true;
+    return step->kind != STEP_KERNEL || step_passed_constants(step);
 }
 
 bool step_never_changes(const Program *p, const Step *step)
@@ -255,25 +255,6 @@ static void add_stretch(Program *p, Range range)
 {
     if (range.end - range.begin >= LEAST_STRETCH)
         ARENA_PUSH(p->arena, p->stretch, p->nstretch, p->cstretch, range);
-}
-
-/* The stretches of a range, and of the bodies of its branches and loops. */
-static void find_stretches(Program *p, Range range)
-{
-    int begin = range.begin, next;
-
-    for (int s = range.begin; s < range.end; s = next) {
-        const Step *step = &p->step[s];
-
-        next = flow_after(p, s);
-        if (step_never_changes(p, step))
-            continue;
-        add_stretch(p, (Range){begin, s});
-        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
-            find_stretches(p, step->body[b]);
-        begin = next;
-    }
-    add_stretch(p, (Range){begin, range.end});
 }
 
 /* Whether a caller may capture the start of a run in a graph of its own, which must not launch another one: its tensors
@@ -295,7 +276,7 @@ void program_find_graph(Program *p)
     p->graph = (Range){0, 0};
     p->nstretch = 0;
     if (!find_whole(p) && !is_captured_by_caller(p))
-        find_stretches(p, (Range){0, p->nstep});
+        use_ranges(p, (Range){0, p->nstep}, step_never_changes, add_stretch);
 }
 
 int program_stretch_at(const Program *p, int step)

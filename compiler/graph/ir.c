@@ -149,6 +149,27 @@ void value_replace(Graph *graph, Value *old, Value *with)
             model->expr[i].value = with->id;
 }
 
+void graph_count_uses(const Graph *graph, int *uses, Node **user)
+{
+    for (int i = 0; i < graph->nnode; i++) {
+        Node *node = graph->node[i];
+
+        for (int k = 0; k < node->nin; k++)
+            if (node->in[k]) {
+                uses[node->in[k]->id]++;
+                user[node->in[k]->id] = node;
+            }
+        for (int k = 0; k < 2; k++)
+            if (node->body[k])
+                graph_count_uses(node->body[k], uses, user);
+    }
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i]) {
+            uses[graph->out[i]->id]++;
+            user[graph->out[i]->id] = NULL;
+        }
+}
+
 bool graph_contains(const Graph *outer, const Graph *inner)
 {
     for (; inner; inner = inner->parent)

@@ -245,7 +245,11 @@ void   graph_append(Graph *graph, Node *node);                                 /
 void   graph_insert(Graph *graph, int position, Node *node);
 void   value_replace(Graph *graph, Value *old, Value *with); /* every use of old, bodies included */
 int    graph_sort(Graph *graph, Diag *diag);                 /* put nodes after what they read; -1: a cycle (sort.c) */
-bool   graph_contains(const Graph *outer, const Graph *inner); /* inner is outer or nested in it */
+/* Counts the readers of each value, those in nested graphs too, by its id, with the last one: NULL, the graph
+ * itself. */
+void graph_count_uses(const Graph *graph, int *uses, Node **user);
+
+bool graph_contains(const Graph *outer, const Graph *inner); /* inner is outer or nested in it */
 
 const Attr *node_attr(const Node *node, const char *name); /* NULL: absent */
 int64_t     node_int(const Node *node, const char *name, int64_t otherwise);

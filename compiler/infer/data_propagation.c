@@ -306,21 +306,6 @@ static Extent apply_unary(Infer *infer, Node *node, Extent x, int index)
     return (Extent){0, -2};
 }
 
-void propagate_unary(Infer *infer, Node *node)
-{
-    Extent elem[INFER_TRACKED];
-    int    count, wanted = followed(node);
-
-    if (wanted < 0 || !infer_known(node->in[0], elem, &count) || count != wanted)
-        return;
-    for (int i = 0; i < count; i++) {
-        elem[i] = apply_unary(infer, node, elem[i], i);
-        if (elem[i].expr == -2)
-            return;
-    }
-    infer_track(infer, node, 0, elem, count);
-}
-
 void propagate_where(Infer *infer, Node *node)
 {
     Extent in[3][INFER_TRACKED], out[INFER_TRACKED];
@@ -352,19 +337,31 @@ static Extent cast_one(Infer *infer, const Node *node, DType to, Extent x, int i
     return x;
 }
 
-void propagate_cast(Infer *infer, Node *node, DType to)
+/* Casts to a type, or another operator of one input where there is none. */
+static void propagate_each(Infer *infer, Node *node, DType to)
 {
     Extent elem[INFER_TRACKED];
     int    count, wanted = followed(node);
 
-    if (wanted < 0 || !dtype_in(to, "FIUB") || !infer_known(node->in[0], elem, &count) || count != wanted)
+    if (wanted < 0 || !infer_known(node->in[0], elem, &count) || count != wanted)
         return;
     for (int i = 0; i < count; i++) {
-        elem[i] = cast_one(infer, node, to, elem[i], i);
+        elem[i] = to ? cast_one(infer, node, to, elem[i], i) : apply_unary(infer, node, elem[i], i);
         if (elem[i].expr == -2)
             return;
     }
     infer_track(infer, node, 0, elem, count);
+}
+
+void propagate_unary(Infer *infer, Node *node)
+{
+    propagate_each(infer, node, DTYPE_NONE);
+}
+
+void propagate_cast(Infer *infer, Node *node, DType to)
+{
+    if (dtype_in(to, "FIUB"))
+        propagate_each(infer, node, to);
 }
 
 void propagate_clip(Infer *infer, Node *node)

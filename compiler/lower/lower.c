@@ -6,38 +6,22 @@
 
 /* -------------------------------------------------------------------------------------------------------- preparing */
 
-static void find_depth(Lower *lower, const Node *node)
-{
-    int deepest = 0;
-
-    for (int k = 0; k < node->nin; k++)
-        if (node->in[k] && lower->depth[node->in[k]->id] > deepest)
-            deepest = lower->depth[node->in[k]->id];
-    for (int k = 0; k < node->nout; k++)
-        if (node->out[k])
-            lower->depth[node->out[k]->id] = deepest + 1;
-}
-
-static void count_uses(Lower *lower, const Graph *graph)
+static void find_depths(Lower *lower, const Graph *graph)
 {
     for (int i = 0; i < graph->nnode; i++) {
         const Node *node = graph->node[i];
+        int         deepest = 0;
 
-        for (int k = 0; k < node->nin; k++)
-            if (node->in[k]) {
-                lower->uses[node->in[k]->id]++;
-                lower->user[node->in[k]->id] = node;
-            }
         for (int k = 0; k < 2; k++)
             if (node->body[k])
-                count_uses(lower, node->body[k]);
-        find_depth(lower, node);
+                find_depths(lower, node->body[k]);
+        for (int k = 0; k < node->nin; k++)
+            if (node->in[k] && lower->depth[node->in[k]->id] > deepest)
+                deepest = lower->depth[node->in[k]->id];
+        for (int k = 0; k < node->nout; k++)
+            if (node->out[k])
+                lower->depth[node->out[k]->id] = deepest + 1;
     }
-    for (int i = 0; i < graph->nout; i++)
-        if (graph->out[i]) {
-            lower->uses[graph->out[i]->id]++;
-            lower->user[graph->out[i]->id] = NULL;
-        }
 }
 
 /* Whether a value may be computed inside a concatenation: a step of this graph computes it, it has one such reader, and
@@ -97,10 +81,12 @@ static void prepare(Lower *lower, const Graph *graph)
     lower->inside = arena_array(lower->arena, Inside, n);
     lower->uses = arena_array(lower->arena, int, n);
     lower->depth = arena_array(lower->arena, int, n);
-    lower->user = arena_array(lower->arena, const Node *, n);
+    lower->user = arena_array(lower->arena, Node *, n);
     lower->output = arena_array(lower->arena, bool, n);
-    if (graph)
-        count_uses(lower, graph);
+    if (graph) {
+        graph_count_uses(graph, lower->uses, lower->user);
+        find_depths(lower, graph);
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------------------ ports */

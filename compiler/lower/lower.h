@@ -67,7 +67,7 @@ struct Lower {
     Inside        *inside; /* by Value.id */
     int           *uses;   /* by Value.id: number of readers; graph outputs and bodies count */
     int           *depth;  /* by Value.id: nodes of the longest chain that ends in it */
-    const Node   **user;   /* by Value.id: its last reader, or NULL */
+    Node         **user;   /* by Value.id: its last reader, or NULL */
     bool          *output; /* by Value.id: an output of the model */
     int            nvalue; /* entries of the arrays above */
     int64_t        buffer_align;

@@ -1,33 +1,12 @@
 /* passes.c - the order of the passes, and what they share. */
 #include "passes/passes.h"
 
-static void count_graph(Uses *uses, const Graph *graph)
-{
-    for (int i = 0; i < graph->nnode; i++) {
-        Node *node = graph->node[i];
-
-        for (int k = 0; k < node->nin; k++)
-            if (node->in[k]) {
-                uses->count[node->in[k]->id]++;
-                uses->user[node->in[k]->id] = node;
-            }
-        for (int k = 0; k < 2; k++)
-            if (node->body[k])
-                count_graph(uses, node->body[k]);
-    }
-    for (int i = 0; i < graph->nout; i++)
-        if (graph->out[i]) {
-            uses->count[graph->out[i]->id]++;
-            uses->user[graph->out[i]->id] = NULL;
-        }
-}
-
 Uses uses_of(Model *model)
 {
     Uses uses = {arena_array(model->arena, int, model->nvalue), arena_array(model->arena, Node *, model->nvalue),
                  model->nvalue};
 
-    count_graph(&uses, model->main);
+    graph_count_uses(model->main, uses.count, uses.user);
     return uses;
 }
 

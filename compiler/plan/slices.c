@@ -13,12 +13,8 @@ enum { PARTS_EACH = 4 }; /* for each thread, at most */
 /* An operand at a run-time offset (a member of a loop) gives slices nothing to count from. */
 bool step_is_plain(const Program *program, const Step *step)
 {
-    Passed passed;
-
-    for (int i = 0; step_passed(step, i, &passed); i++)
-        for (int k = 0; k < passed.count; k++)
-            if (!extent_is_const(passed.extent[k]))
-                return false;
+    if (!step_passed_constants(step))
+        return false;
     for (int i = 0; i < step->noperand; i++) {
         const Buffer *b = step->operand[i].buffer < 0 ? NULL : &program->buffer[step->operand[i].buffer];
 

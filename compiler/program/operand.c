@@ -207,6 +207,17 @@ bool step_passed(const Step *step, int index, Passed *passed)
     return false;
 }
 
+bool step_passed_constants(const Step *step)
+{
+    Passed passed;
+
+    for (int i = 0; step_passed(step, i, &passed); i++)
+        for (int k = 0; k < passed.count; k++)
+            if (!extent_is_const(passed.extent[k]))
+                return false;
+    return true;
+}
+
 int program_add_buffer(Program *program, const Buffer *buffer)
 {
     Buffer own = *buffer;

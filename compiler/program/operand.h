@@ -37,5 +37,6 @@ typedef struct Passed {
 /* List `index` of the extents that the kernel is called with: first the arguments, then extents and strides of each
  * shape. false: there are no more. */
 bool step_passed(const Step *step, int index, Passed *passed);
+bool step_passed_constants(const Step *step); /* none of them is a run-time integer */
 
 #endif

@@ -26,14 +26,8 @@ static const Step *only_writer(const Program *program, int buffer)
 /* Whether the step depends on constants only. */
 static bool is_constant(const Program *program, const Step *step)
 {
-    Passed passed;
-
-    if (step->kind != STEP_KERNEL || step->expr)
+    if (step->kind != STEP_KERNEL || step->expr || !step_passed_constants(step))
         return false;
-    for (int i = 0; step_passed(step, i, &passed); i++)
-        for (int k = 0; k < passed.count; k++)
-            if (!extent_is_const(passed.extent[k]))
-                return false;
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && (step->operand[k].access & OPERAND_READS) &&
             program->buffer[step->operand[k].buffer].kind != BUFFER_WEIGHT)

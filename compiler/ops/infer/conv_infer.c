@@ -4,11 +4,15 @@
 
 #include <string.h>
 
-/* Needs the channels to be a multiple of the groups; at run time, if they are known only then. */
-static int need_shares(Infer *infer, const Node *node, Extent channels, int64_t group)
+/* Needs the channels of a side to be a multiple of the groups; at run time, if they are known only then. */
+static int need_shares(Infer *infer, const Node *node, Extent channels, int64_t group, const char *side)
 {
-    Extent share = infer_div(infer, channels, extent_const(group));
+    Extent share;
 
+    if (group < 1 || group > INT32_MAX || (channels.expr < 0 && channels.max % group))
+        return diag_error(infer->diag, node->loc, "attribute 'group' is %lld, wanted a divisor of the %lld %s channels",
+                          (long long)group, (long long)channels.max, side);
+    share = infer_div(infer, channels, extent_const(group));
     return infer_need_equal(infer, node, infer_mul(infer, share, extent_const(group)), channels,
                             "channels and a multiple of the groups");
 }
@@ -25,11 +29,7 @@ static int conv_shape(Infer *infer, const Node *node, int x, int w, int bias, Ex
         return -1;
     input = infer_in(node, x);
     weight = infer_in(node, w);
-    if (group < 1 || group > INT32_MAX || (weight->dim[0].expr < 0 && weight->dim[0].max % group))
-        return diag_error(infer->diag, node->loc,
-                          "attribute 'group' is %lld, wanted a divisor of the %lld output channels", (long long)group,
-                          (long long)weight->dim[0].max);
-    if (need_shares(infer, node, weight->dim[0], group) < 0 ||
+    if (need_shares(infer, node, weight->dim[0], group, "output") < 0 ||
         infer_need_equal(infer, node, input->dim[1], infer_mul(infer, weight->dim[1], extent_const(group)),
                          "channels of the input and of the weight times groups") < 0 ||
         infer_need_vector(infer, node, bias, weight->dim[0]) < 0 ||
@@ -125,16 +125,12 @@ static int transposed_shape(Infer *infer, Node *node, int bias, Extent *dim)
     int64_t     group = node_int(node, "group", 1);
     Window      window;
 
-    if (infer_need_rank(infer, node, 1, x->rank, x->rank) < 0)
+    if (infer_need_rank(infer, node, 1, x->rank, x->rank) < 0 ||
+        need_shares(infer, node, w->dim[0], group, "input") < 0)
         return -1;
-    if (group < 1 || group > INT32_MAX || (w->dim[0].expr < 0 && w->dim[0].max % group))
-        return diag_error(infer->diag, node->loc,
-                          "attribute 'group' is %lld, wanted a divisor of the %lld input channels", (long long)group,
-                          (long long)w->dim[0].max);
     dim[0] = x->dim[0];
     dim[1] = infer_mul(infer, w->dim[1], extent_const(group));
-    if (need_shares(infer, node, w->dim[0], group) < 0 ||
-        infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels of the input and of the weight") < 0 ||
+    if (infer_need_equal(infer, node, x->dim[1], w->dim[0], "channels of the input and of the weight") < 0 ||
         infer_need_vector(infer, node, bias, dim[1]) < 0 || window_read(infer, node, x, w->dim + 2, &window) < 0 ||
         window_transposed(infer, node, x, &window) < 0)
         return -1;
