@@ -5,70 +5,38 @@
 #include "ops/text/text_lower.h"
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
-/* Operators that are one row of scalars.def; operands are swapped or the result negated where ONNX has the mirrored
- * operator. */
+/* Operators that are one row of scalars.def. Its name is the operator's in small letters, but for these; operands are
+ * swapped where ONNX has the mirrored operator. */
 typedef struct Direct {
     OpKind   op;
     ScalarOp scalar;
     bool     swap;
 } Direct;
 
-static const Direct direct[] = {
-    {OP_onnx_Add, SCALAR_add, false},
-    {OP_onnx_Sub, SCALAR_sub, false},
-    {OP_onnx_Mul, SCALAR_mul, false},
-    {OP_onnx_Div, SCALAR_div, false},
-    {OP_onnx_Max, SCALAR_max, false},
-    {OP_onnx_Min, SCALAR_min, false},
-    {OP_onnx_Sum, SCALAR_add, false},
-    {OP_onnx_And, SCALAR_and, false},
-    {OP_onnx_Or, SCALAR_or, false},
-    {OP_onnx_Xor, SCALAR_xor, false},
-    {OP_onnx_BitwiseAnd, SCALAR_bitand, false},
-    {OP_onnx_BitwiseOr, SCALAR_bitor, false},
-    {OP_onnx_BitwiseXor, SCALAR_bitxor, false},
-    {OP_onnx_Equal, SCALAR_eq, false},
-    {OP_onnx_Less, SCALAR_lt, false},
-    {OP_onnx_LessOrEqual, SCALAR_le, false},
-    {OP_onnx_Greater, SCALAR_lt, true},
+static const Direct renamed[] = {
+    {OP_onnx_Sum, SCALAR_add, false},           {OP_onnx_Reciprocal, SCALAR_recip, false},
+    {OP_onnx_BitwiseAnd, SCALAR_bitand, false}, {OP_onnx_BitwiseOr, SCALAR_bitor, false},
+    {OP_onnx_BitwiseXor, SCALAR_bitxor, false}, {OP_onnx_BitwiseNot, SCALAR_bitnot, false},
+    {OP_onnx_Equal, SCALAR_eq, false},          {OP_onnx_Less, SCALAR_lt, false},
+    {OP_onnx_LessOrEqual, SCALAR_le, false},    {OP_onnx_Greater, SCALAR_lt, true},
     {OP_onnx_GreaterOrEqual, SCALAR_le, true},
-    {OP_onnx_Neg, SCALAR_neg, false},
-    {OP_onnx_Abs, SCALAR_abs, false},
-    {OP_onnx_Sign, SCALAR_sign, false},
-    {OP_onnx_Sqrt, SCALAR_sqrt, false},
-    {OP_onnx_Reciprocal, SCALAR_recip, false},
-    {OP_onnx_Exp, SCALAR_exp, false},
-    {OP_onnx_Log, SCALAR_log, false},
-    {OP_onnx_Tanh, SCALAR_tanh, false},
-    {OP_onnx_Sigmoid, SCALAR_sigmoid, false},
-    {OP_onnx_Erf, SCALAR_erf, false},
-    {OP_onnx_Floor, SCALAR_floor, false},
-    {OP_onnx_Ceil, SCALAR_ceil, false},
-    {OP_onnx_Round, SCALAR_round, false},
-    {OP_onnx_Softplus, SCALAR_softplus, false},
-    {OP_onnx_Sin, SCALAR_sin, false},
-    {OP_onnx_Cos, SCALAR_cos, false},
-    {OP_onnx_Tan, SCALAR_tan, false},
-    {OP_onnx_Asin, SCALAR_asin, false},
-    {OP_onnx_Acos, SCALAR_acos, false},
-    {OP_onnx_Atan, SCALAR_atan, false},
-    {OP_onnx_Sinh, SCALAR_sinh, false},
-    {OP_onnx_Cosh, SCALAR_cosh, false},
-    {OP_onnx_Asinh, SCALAR_asinh, false},
-    {OP_onnx_Acosh, SCALAR_acosh, false},
-    {OP_onnx_Atanh, SCALAR_atanh, false},
-    {OP_onnx_Not, SCALAR_not, false},
-    {OP_onnx_BitwiseNot, SCALAR_bitnot, false},
-    {OP_onnx_IsNaN, SCALAR_isnan, false},
 };
 
-static const Direct *find_direct(OpKind op)
+static int find_direct(Lower *lower, const Node *node, Direct *found)
 {
-    for (size_t i = 0; i < sizeof direct / sizeof *direct; i++)
-        if (direct[i].op == op)
-            return &direct[i];
-    return NULL;
+    for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+        if (renamed[i].op == node->op) {
+            *found = renamed[i];
+            return 0;
+        }
+    for (ScalarOp scalar = SCALAR_FIRST_ROW + 1; scalar < SCALAR_OP_COUNT; scalar++)
+        if (!strcasecmp(scalar_info(scalar)->name, op_info[node->op].name)) {
+            *found = (Direct){node->op, scalar, false};
+            return 0;
+        }
+    return diag_bug(lower->diag, node->loc, "no row of schemas/scalars.def has the operator's name; add one");
 }
 
 /* Emits the result in the type of the output, rounded as ONNX rounds every operator's result. */
@@ -96,20 +64,22 @@ static int number(Lower *lower, Deferred *p, int like, double value)
 
 int lower_direct(Lower *lower, const Node *node)
 {
-    const Direct *row = find_direct(node->op);
-    int           args[SCALAR_MAX_OPERANDS], result;
-    Deferred     *p;
+    Direct    row = {0};
+    int       args[SCALAR_MAX_OPERANDS], result;
+    Deferred *p;
 
     if (text_given(node))
         return text_lower_equal(lower, node);
-    p = lower_elementwise(lower, node, scalar_info(row->scalar)->vector, args);
+    if (find_direct(lower, node, &row) < 0)
+        return -1;
+    p = lower_elementwise(lower, node, scalar_info(row.scalar)->vector, args);
     if (!p)
         return -1;
     result = args[0];
-    if (scalar_info(row->scalar)->arity == 1)
-        return emit(lower, node, p, op1(lower, p, row->scalar, result));
+    if (scalar_info(row.scalar)->arity == 1)
+        return emit(lower, node, p, op1(lower, p, row.scalar, result));
     for (int i = 1; i < node->nin; i++)
-        result = row->swap ? op2(lower, p, row->scalar, args[i], result) : op2(lower, p, row->scalar, result, args[i]);
+        result = row.swap ? op2(lower, p, row.scalar, args[i], result) : op2(lower, p, row.scalar, result, args[i]);
     if (node->nin == 1) /* the sum of one thing is a copy of it */
         result = scalar_cast(lower, p->expr, node->out[0]->type.dtype, result, false);
     return emit(lower, node, p, result);
