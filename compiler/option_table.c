@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_QUEUES = 8 };
-
 static int bad_value(WordReader *reader, const OptionRow *row, const char *value, const char *wanted)
 {
     return diag_usage(reader->diag, "option %s: found '%s', wanted %s", row->name, value, wanted);
@@ -66,43 +64,6 @@ static int find_word(WordReader *reader, const OptionRow *row, const char *value
     return bad_value(reader, row, value, known.data);
 }
 
-static int set_weights(WordReader *reader, const OptionRow *row, const char *value)
-{
-    static const char *const word[] = {"auto", "inline", "object",
-                                       "file", "swap",   NULL}; /* in the order of WeightForm */
-    int                      which = find_word(reader, row, value, word);
-
-    reader->options->plan.weights = which < 0 ? WEIGHTS_AUTO : (WeightForm)which;
-    return which < 0 ? -1 : 0;
-}
-
-static int set_code(WordReader *reader, const OptionRow *row, const char *value)
-{
-    static const char *const word[] = {"auto", "shared", NULL}; /* in the order of CodeForm */
-    int                      which = find_word(reader, row, value, word);
-
-    reader->options->code = which < 0 ? CODE_AUTO : (CodeForm)which;
-    return which < 0 ? -1 : 0;
-}
-
-static int set_cascade(WordReader *reader, const OptionRow *row, const char *value)
-{
-    static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of CascadeUse */
-    int                      which = find_word(reader, row, value, word);
-
-    reader->options->cascade = which < 0 ? CASCADE_AUTO : (CascadeUse)which;
-    return which < 0 ? -1 : 0;
-}
-
-static int set_winograd(WordReader *reader, const OptionRow *row, const char *value)
-{
-    static const char *const word[] = {"auto", "off", "on", NULL}; /* in the order of Winograd */
-    int                      which = find_word(reader, row, value, word);
-
-    reader->options->winograd = which < 0 ? WINOGRAD_AUTO : (Winograd)which;
-    return which < 0 ? -1 : 0;
-}
-
 static int set_place(WordReader *reader, const OptionRow *row, const char *value)
 {
     (void)row;
@@ -123,22 +84,26 @@ static int set_gpu(WordReader *reader, const OptionRow *row, const char *value)
     return bad_value(reader, row, value, known.data);
 }
 
-/* One of two words: the first unless told otherwise. */
-#define CHOICE_OPTION(name, field, first, second) \
+/* One of some words, in the order of the field's type; the first unless told otherwise. */
+#define WORD_OPTION(name, field, type, ...) \
     static int set_##name(WordReader *reader, const OptionRow *row, const char *value) \
     { \
-        static const char *const word[] = {first, second, NULL}; \
+        static const char *const word[] = {__VA_ARGS__, NULL}; \
         int                      which = find_word(reader, row, value, word); \
 \
-        reader->options->field = which > 0; \
+        reader->options->field = which < 0 ? (type)0 : (type)which; \
         return which < 0 ? -1 : 0; \
     }
-CHOICE_OPTION(float16, rounds_float16, "float", "rounded")
-CHOICE_OPTION(in_place, no_in_place, "auto", "off")
-CHOICE_OPTION(overlap, no_overlap, "auto", "off")
-CHOICE_OPTION(elision, no_elision, "auto", "off")
-CHOICE_OPTION(graph, no_graph, "auto", "off")
-CHOICE_OPTION(order, plan.reorder, "model", "auto")
+WORD_OPTION(weights, plan.weights, WeightForm, "auto", "inline", "object", "file", "swap")
+WORD_OPTION(code, code, CodeForm, "auto", "shared")
+WORD_OPTION(cascade, cascade, CascadeUse, "auto", "off", "on")
+WORD_OPTION(winograd, winograd, Winograd, "auto", "off", "on")
+WORD_OPTION(float16, rounds_float16, bool, "float", "rounded")
+WORD_OPTION(in_place, no_in_place, bool, "auto", "off")
+WORD_OPTION(overlap, no_overlap, bool, "auto", "off")
+WORD_OPTION(elision, no_elision, bool, "auto", "off")
+WORD_OPTION(graph, no_graph, bool, "auto", "off")
+WORD_OPTION(order, plan.reorder, bool, "model", "auto")
 
 static int set_io(WordReader *reader, const OptionRow *row, const char *value)
 {
@@ -171,35 +136,19 @@ static int set_planner(WordReader *reader, const OptionRow *row, const char *val
     return bad_value(reader, row, value, known.data);
 }
 
-static int set_threads(WordReader *reader, const OptionRow *row, const char *value)
-{
-    int64_t number;
-
-    if (!value_number(value, value + strlen(value), &number) || number > 1024)
-        return bad_value(reader, row, value, "a number from 0 to 1024");
-    reader->options->threads = (int)number;
-    return 0;
-}
-
-static int set_queues(WordReader *reader, const OptionRow *row, const char *value)
-{
-    int64_t number;
-
-    if (!value_number(value, value + strlen(value), &number) || number < 1 || number > MOST_QUEUES)
-        return bad_value(reader, row, value, "a number from 1 to 8");
-    reader->options->queues = (int)number;
-    return 0;
-}
-
-static int set_part_time(WordReader *reader, const OptionRow *row, const char *value)
-{
-    int64_t number;
-
-    if (!value_number(value, value + strlen(value), &number) || number > 1000000)
-        return bad_value(reader, row, value, "a number of microseconds from 0 to 1000000");
-    reader->options->part_time = (int)number;
-    return 0;
-}
+#define NUMBER_OPTION(field, least, most, wanted) \
+    static int set_##field(WordReader *reader, const OptionRow *row, const char *value) \
+    { \
+        int64_t number; \
+\
+        if (!value_number(value, value + strlen(value), &number) || number < (least) || number > (most)) \
+            return bad_value(reader, row, value, wanted); \
+        reader->options->field = (int)number; \
+        return 0; \
+    }
+NUMBER_OPTION(threads, 0, 1024, "a number from 0 to 1024")
+NUMBER_OPTION(queues, 1, 8, "a number from 1 to 8")
+NUMBER_OPTION(part_time, 0, 1000000, "a number of microseconds from 0 to 1000000")
 
 static int set_time_limit(WordReader *reader, const OptionRow *row, const char *value)
 {
@@ -225,18 +174,18 @@ static int set_winograd_error(WordReader *reader, const OptionRow *row, const ch
 
 /* ------------------------------------------------------------------------------------------------------------ sizes */
 
-static int read_size(WordReader *reader, const OptionRow *row, const char *value, int64_t *out)
-{
-    if (value_size(value, out))
-        return 0;
-    return bad_value(reader, row, value,
-                     "a whole number of bytes, or one with K, KiB, M, MiB, G or GiB (powers of 1024)");
-}
-
-static int set_max_ram(WordReader *reader, const OptionRow *row, const char *value)
-{
-    return read_size(reader, row, value, &reader->options->max_ram);
-}
+#define SIZE_OPTION(field) \
+    static int set_##field(WordReader *reader, const OptionRow *row, const char *value) \
+    { \
+        if (value_size(value, &reader->options->field)) \
+            return 0; \
+        return bad_value(reader, row, value, \
+                         "a whole number of bytes, or one with K, KiB, M, MiB, G or GiB (powers of 1024)"); \
+    }
+SIZE_OPTION(max_ram)
+SIZE_OPTION(max_flash)
+SIZE_OPTION(max_stack)
+SIZE_OPTION(device_memory)
 
 /* Latency and alignment that are not given: of a disk. */
 static int set_load_rate(WordReader *reader, const OptionRow *row, const char *value)
@@ -250,21 +199,6 @@ static int set_load_rate(WordReader *reader, const OptionRow *row, const char *v
             "as 20M:300us:512");
     reader->options->loader = loader;
     return 0;
-}
-
-static int set_device_memory(WordReader *reader, const OptionRow *row, const char *value)
-{
-    return read_size(reader, row, value, &reader->options->device_memory);
-}
-
-static int set_max_flash(WordReader *reader, const OptionRow *row, const char *value)
-{
-    return read_size(reader, row, value, &reader->options->max_flash);
-}
-
-static int set_max_stack(WordReader *reader, const OptionRow *row, const char *value)
-{
-    return read_size(reader, row, value, &reader->options->max_stack);
 }
 
 /* A member of the generated memory struct must not have this name. */
