@@ -25,7 +25,6 @@
 #endif
 #define OCC_TILE_MAX 32 /* accumulators of the largest tile */
 
-#if OCC_OPEN_EXTENTS
 /* No vector stays in a register across this. It stands where a tile begins: else GCC keeps constants of other loops in
  * registers, which the sums of a full tile and the weights need. */
 #if OCC_W == 8 && defined(__x86_64__)
@@ -37,7 +36,6 @@
                        "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
 #else
 #define OCC_FREE_VECTORS() ((void)0)
-#endif
 #endif
 
 /* One step of k: acc[i][j] += x[i] * w[j].

@@ -1,15 +1,18 @@
-/* occ_winograd_q.h - 3x3 convolutions of 8-bit integers in the transformed domain (Winograd 1980; Lavin and Gray 2015,
- * arXiv 1509.09308), exact. Inputs and weights are transformed to 16-bit integers without fractions. Sums wrap at 32
- * bits. The transforms yield a whole multiple of each result; its range is so small that the result can be computed
+/* occ_winograd_q.h - 3x3 and 1x3 convolutions of 8-bit integers in the transformed domain (Winograd 1980; Lavin and
+ * Gray 2015, arXiv 1509.09308), exact. Inputs and weights are transformed to 16-bit integers without fractions. Sums
+ * wrap at 32 bits. The transforms yield a whole multiple of each result; its range is so small that the result can be computed
  * from the wrapped 32 bits. Knows nothing of when this pays.
  *
- *            input (transformed)  weights (transformed)  result times  range of the result
- *   m = 2    |v| <=  1020         |u| <=  1152             4           [-2^29, 2^29)
- *   m = 4    |v| <= 17340         |u| <= 18432           576 = 9 * 64  [-2^25, 2^25): 9 is odd, so it has an inverse */
+ *                 input (transformed)  weights (transformed)  result times  range of the result
+ *   m = 2, 3x3    |v| <=  1020         |u| <=  1152             4           [-2^29, 2^29)
+ *   m = 4, 3x3    |v| <= 17340         |u| <= 18432           576 = 9 * 64  [-2^25, 2^25): 9 is odd and has an inverse
+ *   m = 2, 1x3    |v| <=   510         |u| <=   384             2           [-2^30, 2^30)
+ *   m = 4, 1x3    |v| <=  2550         |u| <=  1536            24 = 3 * 8   [-2^28, 2^28) */
 #ifndef OCC_WINOGRAD_Q_H
 #define OCC_WINOGRAD_Q_H
 
 #include "occ_conv_q.h"
+#include "occ_winograd.h"
 
 /* OCC_WQ_BLOCK: outputs whose sums are computed before they are transformed back. OCC_WQ_FAR: a number of pairs of
  * weights that the caches do not hold. */
@@ -26,7 +29,7 @@ typedef int8_t  occ_vksb __attribute__((vector_size(2 * OCC_W)));
 #define OCC_VK (2 * OCC_W)
 #endif
 
-/* m: results of a tile along each axis, 2 or 4; group: tiles that are transformed together; xzero, yzero: zero
+/* m: results of a tile along a row, 2 or 4; group: tiles that are transformed together; xzero, yzero: zero
  * points. */
 typedef struct occ_wq_form {
     int64_t m, group, xzero, yzero;
@@ -36,8 +39,8 @@ typedef struct occ_wq_form {
  * transformed inputs in pairs, and sums. vfrequency, mfrequency: their strides from one frequency to the next. */
 typedef struct occ_winograd_q {
     occ_conv_q q;
-    int64_t    across, tiles, group; /* tiles of a row, of an image, of a group */
-    int64_t    pairs, vfrequency, mfrequency;
+    occ_tiling tiling;
+    int64_t    group, pairs, vfrequency, mfrequency;
     int32_t   *v, *m;
 } occ_winograd_q;
 
@@ -105,46 +108,49 @@ OCC_HOT void occ_wq_in(occ_vk *d, int step, int m)
 /* Transforms `n` channels of one tile to v[frequency][tile][channel]. x: the input at the tile's first pixel, which is
  * in row `top` and column `left`, perhaps outside the image. */
 OCC_HOT void occ_wq_load_some(const occ_winograd_q *p, const uint8_t *x, int16_t *v, int64_t top, int64_t left, int n,
-                              int m, int is_signed)
+                              int is_signed)
 {
-    const int size = m + 2;
-    occ_vk    d[36];
+    const int     m = (int)p->tiling.m, wide = m + 2, high = occ_tiling_high(&p->tiling);
+    const int64_t apart = p->tiling.apart;
+    occ_vk        d[36];
     OCC_UNROLL(6)
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < high; i++) {
         const int row = top + i >= 0 && top + i < p->q.g.in[1];
         OCC_UNROLL(6)
-        for (int k = 0; k < size; k++) {
-            const int      here = row && left + k >= 0 && left + k < p->q.g.in[2];
-            const uint8_t *from = x + i * p->q.g.xaxis[1] + k * p->q.g.xaxis[2];
-            d[i * size + k] = here ? occ_wq_bytes(from, n, is_signed) : occ_wq_spread(p->q.zero);
+        for (int k = 0; k < wide; k++) {
+            const int64_t  column = left + k * apart;
+            const int      here = row && column >= 0 && column < p->q.g.in[2];
+            const uint8_t *from = x + i * p->q.g.xaxis[1] + k * apart * p->q.g.xaxis[2];
+            d[i * wide + k] = here ? occ_wq_bytes(from, n, is_signed) : occ_wq_spread(p->q.zero);
         }
-        occ_wq_in(d + i * size, 1, m);
+        occ_wq_in(d + i * wide, 1, m);
     }
     OCC_UNROLL(6)
-    for (int k = 0; k < size; k++) {
-        occ_wq_in(d + k, size, m);
+    for (int k = 0; k < wide; k++) {
+        if (high > 1)
+            occ_wq_in(d + k, wide, m);
         OCC_UNROLL(6)
-        for (int i = 0; i < size; i++)
-            occ_wq_keep(v + (i * size + k) * p->vfrequency * 2, d[i * size + k], n + (n & 1));
+        for (int i = 0; i < high; i++)
+            occ_wq_keep(v + (i * wide + k) * p->vfrequency * 2, d[i * wide + k], n + (n & 1));
     }
 }
 
 /* Transforms all channels of one tile. For an odd number of channels the second half of the last pair is multiplied by
  * a weight of 0. */
-OCC_HOT void occ_wq_load(const occ_winograd_q *p, int64_t slot, int64_t tile, int m, int is_signed)
+OCC_HOT void occ_wq_load(const occ_winograd_q *p, int64_t slot, int64_t tile, int is_signed)
 {
-    const occ_conv *g = &p->q.g;
-    const int64_t   image = tile / p->tiles, at = tile % p->tiles;
-    const int64_t   top = at / p->across * m - g->pad[1], left = at % p->across * m - g->pad[2];
-    const uint8_t  *x = p->q.x + (image * g->xbatch + top * g->xaxis[1] + left * g->xaxis[2]);
-    int16_t        *v = (int16_t *)(void *)(p->v + slot * p->pairs);
-    const int       rest = (int)(g->inputs % OCC_VK);
-    int64_t         c = 0;
+    const occ_conv      *g = &p->q.g;
+    const occ_tile_place t = occ_tiling_at(&p->tiling, tile);
+    const int64_t        top = t.top - g->pad[1], left = t.left - g->pad[2];
+    const uint8_t       *x = p->q.x + (t.image * g->xbatch + top * g->xaxis[1] + left * g->xaxis[2]);
+    int16_t             *v = (int16_t *)(void *)(p->v + slot * p->pairs);
+    const int            rest = (int)(g->inputs % OCC_VK);
+    int64_t              c = 0;
     for (; c + OCC_VK <= g->inputs; c += OCC_VK)
-        occ_wq_load_some(p, x + c, v + c, top, left, OCC_VK, m, is_signed);
+        occ_wq_load_some(p, x + c, v + c, top, left, OCC_VK, is_signed);
     if (rest > 0)
-        occ_wq_load_some(p, x + c, v + c, top, left, rest, m, is_signed);
-    for (int f = 0; f < (m + 2) * (m + 2) && OCC_W == 1 && g->inputs % 2; f++)
+        occ_wq_load_some(p, x + c, v + c, top, left, rest, is_signed);
+    for (int f = 0; f < occ_tiling_frequencies(&p->tiling) && OCC_W == 1 && g->inputs % 2; f++)
         v[f * p->vfrequency * 2 + c] = 0;
 }
 
@@ -247,56 +253,58 @@ OCC_HOT void occ_wq_out(occ_vu *d, int step, int m)
     }
 }
 
-/* Divides out the factor that the transforms multiplied the result with. */
-OCC_HOT occ_vi occ_wq_result(occ_vu v, int m)
+/* Divides out the factor that the transforms multiplied the result with: times the inverse of 9 or 3, and a shift. */
+OCC_HOT occ_vi occ_wq_result(const occ_tiling *t, occ_vu v)
 {
-    return m == 2 ? (occ_vi)v >> 2 : (occ_vi)(v * (occ_vu)occ_viset(954437177)) >> 6; /* the inverse of 9 */
+    const int line = t->rows == 1;
+    return t->m == 2 ? (occ_vi)v >> (line ? 1 : 2)
+                     : (occ_vi)(v * (occ_vu)occ_viset(line ? -1431655765 : 954437177)) >> (line ? 3 : 6);
 }
 
-/* Transforms back and stores the outputs `lane` to lane + n - 1 of a block, of one tile that begins at row `top` and
- * column `left`. */
+/* Transforms back and stores the outputs `lane` to lane + n - 1 of a block, of one tile. */
 OCC_HOT void occ_wq_store_some(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, const int32_t *sums,
-                               int64_t image, int64_t top, int64_t left, int64_t lane, int n, int m)
+                               const occ_tile_place *t, int64_t lane, int n)
 {
     const occ_conv   *g = &p->q.g;
-    const int         size = m + 2;
+    const int         m = (int)p->tiling.m, wide = m + 2, high = occ_tiling_high(&p->tiling);
+    const int64_t     apart = p->tiling.apart;
     const occ_q_block one = {b->channel + lane, 0, NULL, 1, n, n};
     const occ_vi      start = p->q.bias ? occ_viload(p->q.bias + one.channel, n) : occ_viset(0);
-    const int64_t     y = image * g->ybatch + top * g->yaxis[1] + left * g->yaxis[2],
-                  pixel = occ_conv_pixel(g, image, 0, top, left);
+    const int64_t     y = t->image * g->ybatch + t->top * g->yaxis[1] + t->left * g->yaxis[2],
+                  pixel = occ_conv_pixel(g, t->image, 0, t->top, t->left);
     occ_vu d[36];
     OCC_UNROLL(6)
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < high; i++) {
         OCC_UNROLL(6)
-        for (int k = 0; k < size; k++)
-            memcpy(&d[i * size + k], sums + (i * size + k) * p->mfrequency + lane, sizeof *d);
-        occ_wq_out(d + i * size, 1, m);
+        for (int k = 0; k < wide; k++)
+            memcpy(&d[i * wide + k], sums + (i * wide + k) * p->mfrequency + lane, sizeof *d);
+        occ_wq_out(d + i * wide, 1, m);
     }
     OCC_UNROLL(4)
     for (int k = 0; k < m; k++) {
-        occ_wq_out(d + k, size, m);
+        if (high > 1)
+            occ_wq_out(d + k, wide, m);
         OCC_UNROLL(4)
-        for (int i = 0; i < m; i++) {
-            const occ_vi v = occ_wq_result(d[i * size + k], m) + start;
-            if (top + i < g->out[1] && left + k < g->out[2])
-                occ_q_store(&p->q, how, &one, &v, y + i * g->yaxis[1] + k * g->yaxis[2],
-                            pixel + i * g->pixel[3] + k * g->pixel[4], 1);
+        for (int i = 0; i < p->tiling.rows; i++) {
+            const occ_vi v = occ_wq_result(&p->tiling, d[i * wide + k]) + start;
+            if (t->top + i < g->out[1] && t->left + k * apart < g->out[2])
+                occ_q_store(&p->q, how, &one, &v, y + i * g->yaxis[1] + k * apart * g->yaxis[2],
+                            pixel + i * g->pixel[3] + k * apart * g->pixel[4], 1);
         }
     }
 }
 
 /* Transforms back and stores all outputs of a block, of one tile. */
-OCC_HOT void occ_wq_store(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, int64_t slot, int64_t tile,
-                          int m)
+OCC_HOT void occ_wq_store(const occ_winograd_q *p, occ_q_how how, const occ_q_block *b, int64_t slot, int64_t tile)
 {
-    const int64_t  image = tile / p->tiles, at = tile % p->tiles, top = at / p->across * m, left = at % p->across * m;
-    const int32_t *sums = p->m + slot * OCC_WQ_BLOCK;
-    const int      rest = b->stored % OCC_W;
-    int64_t        lane = 0;
+    const occ_tile_place t = occ_tiling_at(&p->tiling, tile);
+    const int32_t       *sums = p->m + slot * OCC_WQ_BLOCK;
+    const int            rest = b->stored % OCC_W;
+    int64_t              lane = 0;
     for (; lane + OCC_W <= b->stored; lane += OCC_W)
-        occ_wq_store_some(p, how, b, sums, image, top, left, lane, OCC_W, m);
+        occ_wq_store_some(p, how, b, sums, &t, lane, OCC_W);
     if (rest > 0)
-        occ_wq_store_some(p, how, b, sums, image, top, left, lane, rest, m);
+        occ_wq_store_some(p, how, b, sums, &t, lane, rest);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- groups */
@@ -304,31 +312,32 @@ OCC_HOT void occ_wq_store(const occ_winograd_q *p, occ_q_how how, const occ_q_bl
 /* Tiles `first` to first + count - 1, whose transformed inputs are in the scratch, for `outputs` (literal) channels
  * from `from` on. */
 OCC_HOT void occ_wq_block(const occ_winograd_q *p, occ_q_how how, int64_t from, int64_t outputs, int64_t first,
-                          int64_t count, int m)
+                          int64_t count)
 {
-    const int         frequencies = (m + 2) * (m + 2);
+    const int         frequencies = occ_tiling_frequencies(&p->tiling);
     const int64_t     pitch = (outputs + 3) / 4 * 4;
     const occ_q_block b = {from, pitch, p->q.w + from * frequencies * p->pairs, 0, (int)pitch, (int)outputs};
     occ_wq_products(p, &b, frequencies);
     for (int64_t slot = 0; slot < count; slot++)
-        occ_wq_store(p, how, &b, slot, first + slot, m);
+        occ_wq_store(p, how, &b, slot, first + slot);
 }
 
 /* All tiles, a group of them at a time. */
-OCC_HOT void occ_wq_groups(const occ_winograd_q *p, occ_q_how how, int m)
+OCC_HOT void occ_wq_groups(const occ_winograd_q *p, occ_q_how how)
 {
-    const int64_t every = p->q.g.batch * p->tiles, outputs = p->q.g.outputs, rest = outputs % OCC_WQ_BLOCK;
+    const int64_t every = p->q.g.batch * p->tiling.every, outputs = p->q.g.outputs, rest = outputs % OCC_WQ_BLOCK;
     for (int64_t first = 0; first < every; first += p->group) {
         const int64_t count = occ_min(p->group, every - first);
         for (int64_t slot = 0; slot < count; slot++)
-            occ_wq_load(p, slot, first + slot, m, how.is_signed);
-        for (int f = 0; f < (m + 2) * (m + 2) && count < p->group; f++) /* the last group may be short */
+            occ_wq_load(p, slot, first + slot, how.is_signed);
+        for (int f = 0; f < occ_tiling_frequencies(&p->tiling) && count < p->group;
+             f++) /* the last group may be short */
             memset(p->v + f * p->vfrequency + count * p->pairs, 0,
                    (size_t)((p->group - count) * p->pairs) * sizeof *p->v);
         for (int64_t from = 0; from + OCC_WQ_BLOCK <= outputs; from += OCC_WQ_BLOCK)
-            occ_wq_block(p, how, from, OCC_WQ_BLOCK, first, count, m);
+            occ_wq_block(p, how, from, OCC_WQ_BLOCK, first, count);
         if (rest > 0)
-            occ_wq_block(p, how, outputs - rest, rest, first, count, m);
+            occ_wq_block(p, how, outputs - rest, rest, first, count);
     }
 }
 

@@ -1,7 +1,8 @@
 /* winograd_f32.c - 3x3 convolution of stride 1 in the transformed domain (Winograd 1980; Lavin and Gray 2015, arXiv
- * 1509.09308): m x m results from (m + 2)^2 products instead of 9 m^2, m = 2 or 4.
- * Knows nothing of when this pays. */
+ * 1509.09308): m x m results from (m + 2)^2 products instead of 9 m^2, m = 2 or 4. 1x3 ones, with any dilation: m
+ * results from m + 2 products instead of 3 m. Knows nothing of when this pays. */
 #include "conv_open_f32.c"
+#include "occ_winograd.h"
 
 /* The input transform of one row or column, in place: m + 2 vectors that are `step` apart. Products with powers of two
  * are exact. */
@@ -44,58 +45,47 @@ OCC_HOT void occ_winograd_out(occ_vf *d, int step, int m)
 
 #define OCC_WINOGRAD_OUTPUTS 128 /* channels whose products are in the scratch at the same time */
 
-/* How tiles are grouped. m: results of a tile along each axis, 2 or 4; group: tiles that are transformed together;
+/* How tiles are grouped. m: results of a tile along a row, 2 or 4; group: tiles that are transformed together;
  * apart: elements of the weights from one frequency to the next. apart exceeds the current outputs if these are only a
  * part of all outputs. */
 typedef struct occ_lots {
     int64_t m, group, apart;
 } occ_lots;
 
-/* One convolution. g: as in conv_f32, but m x m pixels are one tile; tiles of a row, of an image and of a group;
- * strides of weights and scratch between frequencies; block: outputs whose products are computed together; v, m:
- * scratch. */
+/* One convolution. g: as in conv_f32; group: tiles that are transformed together; strides of weights and scratch
+ * between frequencies; block: outputs whose products are computed together; v, m: scratch. */
 typedef struct occ_winograd {
-    occ_conv g;
-    int64_t  across, tiles, group, apart, vfrequency, mfrequency, block;
-    float   *v, *m;
+    occ_conv   g;
+    occ_tiling tiling;
+    int64_t    group, apart, vfrequency, mfrequency, block;
+    float     *v, *m;
 } occ_winograd;
 
-/* A tile: its image, and the row and column of its first result. */
-typedef struct occ_winograd_tile {
-    int64_t image, top, left;
-} occ_winograd_tile;
-
-OCC_HOT occ_winograd_tile occ_winograd_at(const occ_winograd *p, int64_t tile, int m)
-{
-    const int64_t           at = tile % p->tiles;
-    const occ_winograd_tile t = {tile / p->tiles, at / p->across * m, at % p->across * m};
-    return t;
-}
-
 /* The transformed input of n channels of tile t from channel c on, to v[frequency]. */
-OCC_HOT void occ_winograd_load_lanes(const occ_winograd *p, const occ_winograd_tile *t, float *v, int64_t c, int n,
-                                     int m)
+OCC_HOT void occ_winograd_load_lanes(const occ_winograd *p, const occ_tile_place *t, float *v, int64_t c, int n)
 {
-    const int     size = m + 2;
-    const int64_t top = t->top - p->g.pad[1], left = t->left - p->g.pad[2];
+    const int     m = (int)p->tiling.m, wide = m + 2, high = occ_tiling_high(&p->tiling);
+    const int64_t top = t->top - p->g.pad[1], left = t->left - p->g.pad[2], apart = p->tiling.apart;
     const float  *x = p->g.x + t->image * p->g.xbatch + top * p->g.xaxis[1] + left * p->g.xaxis[2] + c;
     occ_vf        d[36];
     OCC_UNROLL(6)
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < high; i++) {
         const int row = top + i >= 0 && top + i < p->g.in[1];
         OCC_UNROLL(6)
-        for (int k = 0; k < size; k++) {
-            const int here = row && left + k >= 0 && left + k < p->g.in[2];
-            d[i * size + k] = here ? occ_vload(x + i * p->g.xaxis[1] + k * p->g.xaxis[2], n) : occ_vset(0.0f);
+        for (int k = 0; k < wide; k++) {
+            const int64_t column = left + k * apart;
+            const int     here = row && column >= 0 && column < p->g.in[2];
+            d[i * wide + k] = here ? occ_vload(x + i * p->g.xaxis[1] + k * apart * p->g.xaxis[2], n) : occ_vset(0.0f);
         }
-        occ_winograd_in(d + i * size, 1, m);
+        occ_winograd_in(d + i * wide, 1, m);
     }
     OCC_UNROLL(6)
-    for (int k = 0; k < size; k++) {
-        occ_winograd_in(d + k, size, m);
+    for (int k = 0; k < wide; k++) {
+        if (high > 1)
+            occ_winograd_in(d + k, wide, m);
         OCC_UNROLL(6)
-        for (int i = 0; i < size; i++)
-            occ_vstore(v + (i * size + k) * p->vfrequency + c, d[i * size + k], n);
+        for (int i = 0; i < high; i++)
+            occ_vstore(v + (i * wide + k) * p->vfrequency + c, d[i * wide + k], n);
     }
 }
 
@@ -107,60 +97,62 @@ OCC_HOT int64_t occ_winograd_whole(int64_t count)
 }
 
 /* The transformed input of one tile: v[frequency][tile][channel]. */
-OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile, int m)
+OCC_HOT void occ_winograd_load(const occ_winograd *p, int64_t slot, int64_t tile)
 {
-    const occ_winograd_tile t = occ_winograd_at(p, tile, m);
-    const int64_t           whole = occ_winograd_whole(p->g.inputs);
-    float                  *v = p->v + slot * p->g.inputs;
+    const occ_tile_place t = occ_tiling_at(&p->tiling, tile);
+    const int64_t        whole = occ_winograd_whole(p->g.inputs);
+    float               *v = p->v + slot * p->g.inputs;
     for (int64_t c = 0; c < whole; c += OCC_W)
-        occ_winograd_load_lanes(p, &t, v, c, OCC_W, m);
+        occ_winograd_load_lanes(p, &t, v, c, OCC_W);
     for (int64_t c = whole; c < p->g.inputs; c += OCC_W)
-        occ_winograd_load_lanes(p, &t, v, c, (int)occ_min(OCC_W, p->g.inputs - c), m);
+        occ_winograd_load_lanes(p, &t, v, c, (int)occ_min(OCC_W, p->g.inputs - c));
 }
 
 /* Transforms back and stores the results of tile t in the lanes of `b`. from: m[frequency] of its first channel. */
-OCC_HOT void occ_winograd_store_lanes(const occ_winograd *p, const occ_winograd_tile *t, const occ_conv_block *b,
-                                      const float *from, int m)
+OCC_HOT void occ_winograd_store_lanes(const occ_winograd *p, const occ_tile_place *t, const occ_conv_block *b,
+                                      const float *from)
 {
-    const int    size = m + 2, n = b->stored;
-    const occ_vf start = p->g.bias ? occ_vload(p->g.bias + b->channel, n) : occ_vset(0.0f);
-    float       *y = p->g.y + t->image * p->g.ybatch + t->top * p->g.yaxis[1] + t->left * p->g.yaxis[2];
-    occ_vf       d[36];
+    const int     m = (int)p->tiling.m, wide = m + 2, high = occ_tiling_high(&p->tiling), n = b->stored;
+    const int64_t apart = p->tiling.apart;
+    const occ_vf  start = p->g.bias ? occ_vload(p->g.bias + b->channel, n) : occ_vset(0.0f);
+    float        *y = p->g.y + t->image * p->g.ybatch + t->top * p->g.yaxis[1] + t->left * p->g.yaxis[2];
+    occ_vf        d[36];
     OCC_UNROLL(6)
-    for (int i = 0; i < size; i++) {
+    for (int i = 0; i < high; i++) {
         OCC_UNROLL(6)
-        for (int k = 0; k < size; k++)
-            d[i * size + k] = occ_vload(from + (i * size + k) * p->mfrequency, n);
-        occ_winograd_out(d + i * size, 1, m);
+        for (int k = 0; k < wide; k++)
+            d[i * wide + k] = occ_vload(from + (i * wide + k) * p->mfrequency, n);
+        occ_winograd_out(d + i * wide, 1, m);
     }
     OCC_UNROLL(4)
     for (int k = 0; k < m; k++) {
-        occ_winograd_out(d + k, size, m);
+        if (high > 1)
+            occ_winograd_out(d + k, wide, m);
         OCC_UNROLL(4)
-        for (int i = 0; i < m; i++) {
-            const occ_vf v = d[i * size + k] + start;
-            if (t->top + i < p->g.out[1] && t->left + k < p->g.out[2])
-                occ_conv_store(&p->g, b, &v, y + i * p->g.yaxis[1] + k * p->g.yaxis[2],
-                               occ_conv_pixel(&p->g, t->image, 0, t->top + i, t->left + k), 1, 1);
+        for (int i = 0; i < p->tiling.rows; i++) {
+            const occ_vf v = d[i * wide + k] + start;
+            if (t->top + i < p->g.out[1] && t->left + k * apart < p->g.out[2])
+                occ_conv_store(&p->g, b, &v, y + i * p->g.yaxis[1] + k * apart * p->g.yaxis[2],
+                               occ_conv_pixel(&p->g, t->image, 0, t->top + i, t->left + k * apart), 1, 1);
         }
     }
 }
 
 /* Transforms back and stores the results of one tile in channels `from` to from + count - 1, which are at
  * m[frequency][tile][channel - from]. */
-OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t tile, int64_t from, int64_t count, int m)
+OCC_HOT void occ_winograd_store(const occ_winograd *p, int64_t slot, int64_t tile, int64_t from, int64_t count)
 {
-    const occ_winograd_tile t = occ_winograd_at(p, tile, m);
-    const int64_t           whole = occ_winograd_whole(count);
-    const float            *sums = p->m + slot * p->block;
+    const occ_tile_place t = occ_tiling_at(&p->tiling, tile);
+    const int64_t        whole = occ_winograd_whole(count);
+    const float         *sums = p->m + slot * p->block;
     for (int64_t c = 0; c < whole; c += OCC_W) {
         const occ_conv_block b = {from + c, 0, 0, NULL, 1, OCC_W, OCC_W};
-        occ_winograd_store_lanes(p, &t, &b, sums + c, m);
+        occ_winograd_store_lanes(p, &t, &b, sums + c);
     }
     for (int64_t c = whole; c < count; c += OCC_W) {
         const int            n = (int)occ_min(OCC_W, count - c);
         const occ_conv_block b = {from + c, 0, 0, NULL, 1, n, n};
-        occ_winograd_store_lanes(p, &t, &b, sums + c, m);
+        occ_winograd_store_lanes(p, &t, &b, sums + c);
     }
 }
 
@@ -200,20 +192,20 @@ OCC_HOT occ_conv occ_winograd_product(const occ_winograd *p, const float *u, int
 }
 
 /* The steps of k for each cache line of weights that is prefetched while a group of tiles is multiplied. */
-OCC_HOT int64_t occ_winograd_pace(const occ_winograd *p, int frequencies)
+OCC_HOT int64_t occ_winograd_pace(const occ_winograd *p)
 {
     const int64_t tiles = occ_conv_cut_row(p->group, OCC_TILE_ROWS(OCC_TILE_VECTORS)).tiles;
-    return occ_conv_pace(frequencies * p->g.outputs * p->g.inputs, tiles, OCC_TILE_VECTORS);
+    return occ_conv_pace(occ_tiling_frequencies(&p->tiling) * p->g.outputs * p->g.inputs, tiles, OCC_TILE_VECTORS);
 }
 
 /* The products of all frequencies f with `outputs` filters whose first weights are at u: m[f] = v[f] * u[f], for
  * `width` tiles. */
-OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int frequencies,
-                                   int64_t width)
+OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_t outputs, int64_t width)
 {
-    const int64_t pace = occ_winograd_pace(p, frequencies);
-    for (int f = 0; f < frequencies; f++) {
+    const int64_t pace = occ_winograd_pace(p);
+    for (int f = 0; f < occ_tiling_frequencies(&p->tiling); f++) {
         occ_conv g = occ_winograd_product(p, u, outputs, f, width, pace);
+        OCC_FREE_VECTORS();
         occ_conv_channels(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1, OCC_CONV_EDGES);
     }
 }
@@ -222,11 +214,11 @@ OCC_HOT void occ_winograd_products(const occ_winograd *p, const float *u, int64_
  * widths is a literal: code for any width is long, and C compilers take long for it. The products are of `width` tiles,
  * which may be more than `count`. */
 OCC_HOT void occ_winograd_block(const occ_winograd *p, const float *u, int64_t first, int64_t count, int64_t width,
-                                int64_t from, int64_t outputs, int m)
+                                int64_t from, int64_t outputs)
 {
-    occ_winograd_products(p, u + from * p->g.inputs, outputs, (m + 2) * (m + 2), width);
+    occ_winograd_products(p, u + from * p->g.inputs, outputs, width);
     for (int64_t slot = 0; slot < count; slot++)
-        occ_winograd_store(p, slot, first + slot, from, outputs, m);
+        occ_winograd_store(p, slot, first + slot, from, outputs);
 }
 
 /* The convolution of an entry below, which has its operands and arguments. */
@@ -234,18 +226,18 @@ OCC_HOT occ_winograd occ_winograd_make(const float *x, const occ_image *x_at, co
                                        const occ_image *y_at, float *scratch, const occ_window *window,
                                        const occ_lots *lots, const occ_expr *e, const occ_fused *fused)
 {
-    const int64_t m = lots->m, across = (y_at->dim[4] + m - 1) / m;
-    const int64_t vfrequency = lots->group * x_at->dim[1] + 16, block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS);
-    occ_winograd  p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
-                       across,
-                       (y_at->dim[3] + m - 1) / m * across,
-                       lots->group,
-                       lots->apart,
-                       vfrequency,
-                       lots->group * block + 16,
-                       block,
-                       scratch,
-                       scratch + (m + 2) * (m + 2) * vfrequency};
+    const occ_tiling tiling = occ_tiling_make(y_at, window, lots->m);
+    const int64_t    block = occ_min(y_at->dim[1], OCC_WINOGRAD_OUTPUTS), vfrequency = lots->group * x_at->dim[1] + 16,
+                  mfrequency = lots->group * block + 16;
+    occ_winograd p = {occ_conv_make(x, x_at, NULL, bias, y, y_at, window, 1, fused, 0, 0),
+                      tiling,
+                      lots->group,
+                      lots->apart,
+                      vfrequency,
+                      mfrequency,
+                      block,
+                      scratch,
+                      scratch + occ_tiling_frequencies(&tiling) * vfrequency};
     if (e)
         p.g.e = *e;
     return p;
@@ -259,52 +251,51 @@ OCC_HOT int64_t occ_winograd_width(const occ_winograd *p, int64_t from)
 }
 
 /* The transformed inputs of `count` tiles, and zeros for those up to `width`, whose results are not read. */
-OCC_HOT void occ_winograd_load_group(const occ_winograd *p, int64_t first, int64_t count, int64_t width, int m)
+OCC_HOT void occ_winograd_load_group(const occ_winograd *p, int64_t first, int64_t count, int64_t width)
 {
     for (int64_t slot = 0; slot < count; slot++)
-        occ_winograd_load(p, slot, first + slot, m);
-    for (int f = 0; f < (m + 2) * (m + 2) && count < width; f++)
+        occ_winograd_load(p, slot, first + slot);
+    for (int f = 0; f < occ_tiling_frequencies(&p->tiling) && count < width; f++)
         memset(p->v + f * p->vfrequency + count * p->g.inputs, 0,
                (size_t)((width - count) * p->g.inputs) * sizeof *p->v);
 }
 
-/* winograd - conv_f32 with a 3x3 kernel, stride and dilation 1, one group, by tiles of m x m results.
+/* winograd - conv_f32 of stride 1 and one group, with a 3x3 kernel of dilation 1 by tiles of m x m results, or with a
+ * 1x3 one by tiles of m results; F is (m + 2)^2 or m + 2.
  *   x, bias, y, e, fused  as in conv_f32; depth 1; the channels of x are neighbours
- *   u        G w G' of every filter, as panels: [(m + 2)^2][block of 32 outputs][input][32], ended as in conv_f32
- *   scratch  [(m + 2)^2 * (group * (inputs + min(outputs, 128)) + 32)] floats
+ *   u        G w G' or w G' of every filter, as panels: [F][block of 32 outputs][input][32], ended as in conv_f32
+ *   scratch  [F * (group * (inputs + min(outputs, 128)) + 32)] floats
  *   m, group and the channels are literals */
 OCC_INLINE void occ_winograd_f32(const float *x, const occ_image *x_at, const float *u, const float *bias, float *y,
                                  const occ_image *y_at, float *scratch, const occ_window *window, const occ_lots *lots,
                                  const occ_expr *e, const occ_fused *fused)
 {
     const occ_winograd p = occ_winograd_make(x, x_at, bias, y, y_at, scratch, window, lots, e, fused);
-    const int          m = (int)lots->m;
-    const int64_t      all = x_at->dim[0] * p.tiles, rest = p.g.outputs % p.block, whole = p.g.outputs - rest;
+    const int64_t      all = x_at->dim[0] * p.tiling.every, rest = p.g.outputs % p.block, whole = p.g.outputs - rest;
     OCC_ROLL
     for (int64_t first = 0; first < all; first += p.group) {
         const int64_t count = occ_min(p.group, all - first);
         const int64_t width = OCC_KNOWN(all) ? p.group : occ_min(p.group, occ_ceil_div(count, 4) * 4);
-        occ_winograd_load_group(&p, first, count, width, m);
+        occ_winograd_load_group(&p, first, count, width);
         for (int64_t from = 0; from < whole; from += p.block)
-            occ_winograd_block(&p, u, first, count, width, from, occ_winograd_width(&p, from), m);
+            occ_winograd_block(&p, u, first, count, width, from, occ_winograd_width(&p, from));
         if (rest > 0)
-            occ_winograd_block(&p, u, first, count, width, whole, rest, m);
+            occ_winograd_block(&p, u, first, count, width, whole, rest);
     }
 }
 
 /* The results of `count` tiles in channels `from` to from + outputs - 1, as occ_winograd_block makes them. */
 OCC_HOT void occ_winograd_block_open(const occ_winograd *p, const float *u, int64_t first, int64_t count, int64_t width,
-                                     int64_t from, int64_t outputs, int m)
+                                     int64_t from, int64_t outputs)
 {
-    const int     frequencies = (m + 2) * (m + 2);
-    const int64_t pace = occ_winograd_pace(p, frequencies);
-    for (int f = 0; f < frequencies; f++) {
+    const int64_t pace = occ_winograd_pace(p);
+    for (int f = 0; f < occ_tiling_frequencies(&p->tiling); f++) {
         occ_conv g = occ_winograd_product(p, u + from * p->g.inputs, outputs, f, width, pace);
         g.pace = occ_conv_pace_open(pace, occ_ceil_div(width, OCC_TILE_ROWS(OCC_TILE_VECTORS)), OCC_TILE_VECTORS);
         occ_conv_channels_open(&g, 0, OCC_TILE_VECTORS, 0, 1, 0, 1);
     }
     for (int64_t slot = 0; slot < count; slot++)
-        occ_winograd_store(p, slot, first + slot, from, outputs, m);
+        occ_winograd_store(p, slot, first + slot, from, outputs);
 }
 
 /* winograd_f32, with its operands and arguments, for literal channels and any extents of images. */
@@ -313,17 +304,16 @@ OCC_INLINE void occ_winograd_open_f32(const float *x, const occ_image *x_at, con
                                       const occ_lots *lots, const occ_expr *e, const occ_fused *fused)
 {
     const occ_winograd p = occ_winograd_make(x, x_at, bias, y, y_at, scratch, window, lots, e, fused);
-    const int          m = (int)lots->m;
-    const int64_t      all = x_at->dim[0] * p.tiles, rest = p.g.outputs % p.block, whole = p.g.outputs - rest;
+    const int64_t      all = x_at->dim[0] * p.tiling.every, rest = p.g.outputs % p.block, whole = p.g.outputs - rest;
     const int          even = occ_conv_is_even(OCC_TILE_ROWS(OCC_TILE_VECTORS), OCC_CONV_LEAST(OCC_TILE_VECTORS));
     OCC_ROLL
     for (int64_t first = 0; first < all; first += p.group) {
         const int64_t count = occ_min(p.group, all - first), fours = occ_min(p.group, occ_ceil_div(count, 4) * 4);
         const int64_t width = even && count >= 8 ? count : fours;
-        occ_winograd_load_group(&p, first, count, width, m);
+        occ_winograd_load_group(&p, first, count, width);
         for (int64_t from = 0; from < whole; from += p.block)
-            occ_winograd_block_open(&p, u, first, count, width, from, occ_winograd_width(&p, from), m);
+            occ_winograd_block_open(&p, u, first, count, width, from, occ_winograd_width(&p, from));
         if (rest > 0)
-            occ_winograd_block_open(&p, u, first, count, width, whole, rest, m);
+            occ_winograd_block_open(&p, u, first, count, width, whole, rest);
     }
 }

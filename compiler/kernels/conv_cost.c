@@ -167,16 +167,41 @@ double cost_direct(const Core *core, const ConvShape *s, int64_t vectors)
     return COST_CALL + cost_overlapped(time / core->rate, weights / core->far) + activation_time(core, s);
 }
 
+int64_t winograd_rows(const ConvShape *s, int64_t m)
+{
+    return s->kernel[1] == 1 ? 1 : m;
+}
+
+int64_t winograd_frequencies(const ConvShape *s, int64_t m)
+{
+    return s->kernel[1] == 1 ? m + 2 : (m + 2) * (m + 2);
+}
+
+int64_t winograd_tiles(const ConvShape *s, int64_t m)
+{
+    return int_ceil_div(s->out[1], winograd_rows(s, m)) * s->dilation[2] *
+           int_ceil_div(int_ceil_div(s->out[2], s->dilation[2]), m);
+}
+
+/* Nanoseconds of transforming so many vectors of a tile, both ways. A line of a tile is transformed once instead of in
+ * each of its m + 2 columns and rows. */
+static double transform_time(const Core *core, const ConvShape *s, int64_t m, double vectors)
+{
+    double tile = (m == 2 ? TRANSFORM_SMALL : TRANSFORM_LARGE) / 2.0;
+
+    return vectors * (s->kernel[1] == 1 ? tile / (double)(m + 2) : tile) / core->rate;
+}
+
 double cost_winograd(const Core *core, const ConvShape *s, int64_t m, int64_t group)
 {
-    double frequencies = (double)((m + 2) * (m + 2)), channels = (double)(s->inputs + s->outputs);
-    double tiles = (double)(s->batch * int_ceil_div(s->out[1], m) * int_ceil_div(s->out[2], m));
+    double frequencies = (double)winograd_frequencies(s, m), channels = (double)(s->inputs + s->outputs);
+    double tiles = (double)(s->batch * winograd_tiles(s, m));
     double groups = (double)int_ceil_div((int64_t)tiles, group),
            weights = 4.0 * frequencies * (double)(s->inputs * s->outputs);
     double vectors = (double)(int_ceil_div(s->inputs, core->lanes) + int_ceil_div(s->outputs, core->lanes));
     double products = groups * frequencies * cost_blocks(core, 1, group, s->outputs, 2, (double)s->inputs) / core->rate;
     double fetched = weights / core->far + (groups - 1.0) * weights / block_rate(core, weights);
-    double transforms = tiles * vectors * (m == 2 ? TRANSFORM_SMALL : TRANSFORM_LARGE) / 2.0 / core->rate;
+    double transforms = transform_time(core, s, m, tiles * vectors);
     double moved =
         8.0 * tiles * frequencies * channels / block_rate(core, 4.0 * (double)group * frequencies * channels);
 
@@ -219,14 +244,14 @@ double cost_direct_q(const Core *core, const ConvShape *s)
 
 double cost_winograd_q(const Core *core, const ConvShape *s, int64_t m, int64_t group)
 {
-    double frequencies = (double)((m + 2) * (m + 2)), filters = (double)(s->inputs * s->outputs),
+    double frequencies = (double)winograd_frequencies(s, m), filters = (double)(s->inputs * s->outputs),
            weights = 2.0 * frequencies * filters;
-    double tiles = (double)(s->batch * int_ceil_div(s->out[1], m) * int_ceil_div(s->out[2], m));
+    double tiles = (double)(s->batch * winograd_tiles(s, m));
     double groups = (double)int_ceil_div((int64_t)tiles, group);
     double products = pairs_time(core, groups * (double)group * frequencies * filters);
     double fetched = weights / core->far + (groups - 1.0) * weights / core->near;
     double vectors = (double)int_ceil_div(s->inputs, 2 * core->lanes) + (double)int_ceil_div(s->outputs, core->lanes);
-    double transforms = tiles * vectors * (m == 2 ? TRANSFORM_SMALL : TRANSFORM_LARGE) / 2.0 / core->rate;
+    double transforms = transform_time(core, s, m, tiles * vectors);
 
     return COST_CALL + cost_overlapped(products, fetched) + transforms;
 }

@@ -32,8 +32,14 @@ double cost_blocks(const Core *core, int64_t height, int64_t width, int64_t outp
 /* Nanoseconds of computing while weights are read. */
 double cost_overlapped(double compute, double stream);
 
+/* Winograd's transform with tiles of m results along a row: products of a tile for each pair of channels, results of a
+ * tile along a column, and tiles of an image. */
+int64_t winograd_frequencies(const ConvShape *shape, int64_t m);
+int64_t winograd_rows(const ConvShape *shape, int64_t m);
+int64_t winograd_tiles(const ConvShape *shape, int64_t m);
+
 /* Nanoseconds of the direct convolution by tiles of 1, 2 or 4 vectors (0: the kernel's own choice), and of Winograd's
- * transform with m x m results and `group` tiles at a time. */
+ * transform with m results along a row of a tile and `group` tiles at a time. */
 double cost_direct(const Core *core, const ConvShape *shape, int64_t vectors);
 double cost_winograd(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
 
@@ -44,7 +50,7 @@ double cost_direct_strips(const Core *core, const ConvShape *shape, double colum
 double cost_winograd_q(const Core *core, const ConvShape *shape, int64_t m, int64_t group);
 
 /* Scratch of the Winograd kernels: in floats, and in 32-bit words for 8-bit integers. */
-int64_t winograd_scratch(int64_t m, int64_t group, int64_t inputs, int64_t outputs);
-int64_t winograd_q_scratch(int64_t m, int64_t group, int64_t inputs);
+int64_t winograd_scratch(const ConvShape *shape, int64_t m, int64_t group);
+int64_t winograd_q_scratch(const ConvShape *shape, int64_t m, int64_t group);
 
 #endif

@@ -18,33 +18,38 @@ enum {
 static void offer_winograd(const Step *step, Cuts *cuts)
 {
     enum { NEAR = 256 * 1024 }; /* weights */
-    int64_t m = step_value(step, "m", 0), outputs = step_value(step, "ydim", 1),
-            weights = (m + 2) * (m + 2) * step_value(step, "xdim", 1) * outputs;
-    double tiles = step_product(step, "ydim") / (double)(outputs * m * m);
+    int64_t   m = step_value(step, "m", 0), grain = m, weights;
+    ConvShape s;
 
-    window_offer(step, cuts, m, 1.0 + 12.0 / tiles + (weights > NEAR ? 0.3 : 0.0));
-    if (step_argument(step, "apart"))
-        cut_offer_channels(cuts, 1, outputs, 32, 1.0 + 40.0 / (double)outputs);
+    conv_shape_read(step, &s);
+    if (s.kernel[1] == 1)
+        grain = s.out[1] > 1 ? 1 : m * s.dilation[2];
+    weights = winograd_frequencies(&s, m) * s.inputs * s.outputs;
+    window_offer(step, cuts, grain,
+                 1.0 + 12.0 / (double)(s.batch * winograd_tiles(&s, m)) + (weights > NEAR ? 0.3 : 0.0));
+    cut_offer_channels(cuts, 1, s.outputs, 32, 1.0 + 40.0 / (double)s.outputs);
 }
 
 static void take_winograd(Step *slice, int axis, int64_t lo, int64_t hi)
 {
-    int64_t m = step_value(slice, "m", 0), tiles;
+    int64_t   m = step_value(slice, "m", 0), pairs;
+    ConvShape s;
 
+    conv_shape_read(slice, &s);
+    pairs = winograd_frequencies(&s, m) * int_ceil_div(s.inputs, 2) * 2;
     if (axis == 1) {
         window_take_channels(slice, lo, hi, 0);
-        slice_shift_named(slice, "u", lo * step_value(slice, "xdim", 1));
+        slice_shift_named(slice, "u", lo * (step_argument(slice, "apart") ? s.inputs : pairs));
         return;
     }
     window_take_rows(slice, axis, lo, hi);
-    tiles = step_value(slice, "ydim", 0) * int_ceil_div(step_value(slice, "ydim", 3), m) *
-            int_ceil_div(step_value(slice, "ydim", 4), m);
-    slice_set(slice, "group", 0, int_min(step_value(slice, "group", 0), tiles));
+    conv_shape_read(slice, &s);
+    slice_set(slice, "group", 0, int_min(step_value(slice, "group", 0), s.batch * winograd_tiles(&s, m)));
 }
 
 static double work_winograd(const Step *step)
 {
-    return step_product(step, "ydim") * (double)step_value(step, "xdim", 1) * 9.0 / 60.0;
+    return step_product(step, "ydim") * (double)step_value(step, "xdim", 1) * step_product(step, "kernel") / 60.0;
 }
 
 /* Of the largest extents. */
@@ -70,6 +75,7 @@ static int64_t distance_of_tiles(const Step *step, const Geometry *g)
     GroupWalk walk = {.rows = g->ydim[HEIGHT],
                       .columns = g->ydim[WIDTH],
                       .side = step_value(step, "m", 0),
+                      .high = step_value(step, "kernel", 1) == 1 ? 1 : step_value(step, "m", 0),
                       .group = step_value(step, "group", 0),
                       .top = g->pad[1],
                       .left = g->pad[2],
@@ -82,13 +88,15 @@ static int64_t distance_of_tiles(const Step *step, const Geometry *g)
     return distance_of_groups(&walk);
 }
 
-/* y may follow its first operand: the kernel makes tiles of m x m pixels of one image in rising order, `group` at a
- * time, and reads all that a group needs (3 x 3 taps, stride 1) before it writes any of them. */
+/* y may follow its first operand: the kernel makes tiles of m x m or m pixels of one image in rising order, `group` at
+ * a time, and reads all that a group needs (3 x 3 or 3 taps, stride 1) before it writes any of them. With a dilation
+ * neighbouring tiles share columns, and no distance is known. */
 static bool follow_groups(const Program *program, const Step *step, Follow *follow)
 {
     Geometry g;
 
-    if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(program, step, &g))
+    if (!step_pair(program, step, &follow->from, &follow->to) || !window_geometry(program, step, &g) ||
+        step_value(step, "dilation", 2) > 1)
         return false;
     follow->distance = window_distance(program, step, &g, distance_of_tiles);
     return follow->distance < INT64_MAX;
@@ -96,14 +104,14 @@ static bool follow_groups(const Program *program, const Step *step, Follow *foll
 
 /* ---------------------------------------------------------------------------------------------- scratch, tiles */
 
-int64_t winograd_scratch(int64_t m, int64_t group, int64_t inputs, int64_t outputs)
+int64_t winograd_scratch(const ConvShape *s, int64_t m, int64_t group)
 {
-    return (m + 2) * (m + 2) * (group * (inputs + int_min(outputs, OUTPUTS_TOGETHER)) + 32);
+    return winograd_frequencies(s, m) * (group * (s->inputs + int_min(s->outputs, OUTPUTS_TOGETHER)) + GAP);
 }
 
-int64_t winograd_q_scratch(int64_t m, int64_t group, int64_t inputs)
+int64_t winograd_q_scratch(const ConvShape *s, int64_t m, int64_t group)
 {
-    return (m + 2) * (m + 2) * (group * ((inputs + 1) / 2 + PANEL) + GAP);
+    return winograd_frequencies(s, m) * (group * ((s->inputs + 1) / 2 + PANEL) + GAP);
 }
 
 /* Tiles to transform together where memory is short. The weights, `bytes`, are read again for each group, and groups
@@ -127,16 +135,15 @@ static void small_scratch_of_winograd(Program *program, Step *step)
     int64_t   m = step_value(step, "m", 0), group = step_value(step, "group", 0), elements, few;
     bool      is_known = conv_shape_read(step, &s); /* of the largest extents */
 
-    few =
-        few_tiles(int_ceil_div(s.out[1], m) * int_ceil_div(s.out[2], m), program->buffer[step->operand[1].buffer].size);
+    few = few_tiles(winograd_tiles(&s, m), program->buffer[step->operand[1].buffer].size);
     if (!is_known && few == BADLY_CUT)
         few++;
     if (group <= few)
         return;
     group = few;
     tiles_set(step, "group", &group, 1);
-    elements = step->kernel->record == &kernel_winograd ? winograd_scratch(m, group, s.inputs, s.outputs)
-                                                        : winograd_q_scratch(m, group, s.inputs);
+    elements =
+        step->kernel->record == &kernel_winograd ? winograd_scratch(&s, m, group) : winograd_q_scratch(&s, m, group);
     tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements);
 }
 

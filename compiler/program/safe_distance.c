@@ -149,19 +149,19 @@ static int64_t at_least_zero(int64_t x)
 /* The lowest element of the input that tile `at` or a later one reads. */
 static int64_t lowest_of_tiles(const GroupWalk *walk, int64_t at, int64_t across)
 {
-    int64_t row = at_least_zero(at / across * walk->side - walk->top),
+    int64_t row = at_least_zero(at / across * walk->high - walk->top),
             column = at_least_zero(at % across * walk->side - walk->left);
     int64_t below =
-        at_least_zero((at / across + 1) * walk->side - walk->top); /* the next row of tiles, from its first column on */
+        at_least_zero((at / across + 1) * walk->high - walk->top); /* the next row of tiles, from its first column on */
     int64_t here = row * walk->xrow + column * walk->xcolumn;
 
-    return (at / across + 1) * walk->side < walk->rows && below * walk->xrow < here ? below * walk->xrow : here;
+    return (at / across + 1) * walk->high < walk->rows && below * walk->xrow < here ? below * walk->xrow : here;
 }
 
 /* The end of the highest element of the result that the tiles before `at` write. */
 static int64_t end_of_tiles(const GroupWalk *walk, int64_t at, int64_t across)
 {
-    int64_t above = at / across * walk->side, rows = above + walk->side < walk->rows ? above + walk->side : walk->rows;
+    int64_t above = at / across * walk->high, rows = above + walk->high < walk->rows ? above + walk->high : walk->rows;
     int64_t columns = at % across * walk->side, end = 0;
 
     if (above > 0)
@@ -174,7 +174,7 @@ static int64_t end_of_tiles(const GroupWalk *walk, int64_t at, int64_t across)
 int64_t distance_of_groups(const GroupWalk *walk)
 {
     int64_t across = (walk->columns + walk->side - 1) / walk->side, distance = 0;
-    int64_t tiles = (walk->rows + walk->side - 1) / walk->side * across;
+    int64_t tiles = (walk->rows + walk->high - 1) / walk->high * across;
 
     if (tiles / walk->group > MOST_GROUPS)
         return INT64_MAX;

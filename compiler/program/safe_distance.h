@@ -34,12 +34,13 @@ enum { DISTANCE_AXES = 16 }; /* of a copy */
  * known, and for more than DISTANCE_AXES axes. Strides in elements. O(rows of one index). */
 int64_t distance_of_copy(int rank, const int64_t *dim, const int64_t *ystride, const int64_t *xstride, int64_t most);
 
-/* A kernel that makes square tiles of the result in rising order, row of tiles by row of tiles, `group` tiles at a
+/* A kernel that makes tiles of the result in rising order, row of tiles by row of tiles, `group` tiles at a
  * time. It reads the input of the whole group, from the row and column of its first tap on, before it writes any pixel
  * of it. */
 typedef struct GroupWalk {
     int64_t rows, columns; /* of the result */
-    int64_t side, group;   /* pixels of a tile's side; tiles */
+    int64_t side, high;    /* columns and rows of a tile */
+    int64_t group;         /* tiles */
     int64_t top, left;     /* rows and columns of padding; the stride is 1 */
     int64_t xrow, yrow, xcolumn, ycolumn, ytail;
 } GroupWalk;

@@ -68,6 +68,7 @@ static int64_t distance_of(const Case *c)
     const GroupWalk groups = {.rows = c->ydim[3],
                               .columns = c->ydim[4],
                               .side = c->side,
+                              .high = c->side,
                               .group = c->group,
                               .top = c->pad[1],
                               .left = c->pad[2],
@@ -481,7 +482,7 @@ static void vast_extents(void **state)
                             .columns = 1,
                             .across = 1,
                             .ytail = 1};
-    const GroupWalk tiles = {.rows = many, .columns = many >> 16, .side = 2, .group = 4, .ytail = 1};
+    const GroupWalk tiles = {.rows = many, .columns = many >> 16, .side = 2, .high = 2, .group = 4, .ytail = 1};
 
     (void)state;
     assert_int_equal(distance_of_rows(&wide), many - 1);

@@ -57,8 +57,8 @@ static int64_t distance_of(const Kernel *k, const Size *s)
     const int64_t   ytail = k->outputs;
     const RowWalk   rows = {s->ydim[3], k->block,   k->stride, k->pad, s->xdim[3],    s->xstride[3], s->ystride[3],
                             k->tile,    s->ydim[4], k->stride, k->pad, s->xstride[4], s->ystride[4], ytail};
-    const GroupWalk groups = {s->ydim[3],    s->ydim[4],    k->side,       k->group,      k->pad, k->pad,
-                              s->xstride[3], s->ystride[3], s->xstride[4], s->ystride[4], ytail};
+    const GroupWalk groups = {s->ydim[3], s->ydim[4],    k->side,       k->side,       k->group,      k->pad,
+                              k->pad,     s->xstride[3], s->ystride[3], s->xstride[4], s->ystride[4], ytail};
 
     return k->side ? distance_of_groups(&groups) : distance_of_rows(&rows) + 1;
 }

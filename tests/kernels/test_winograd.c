@@ -1,4 +1,4 @@
-/* test_winograd.c - 3x3 convolution in the transformed domain against plain loops in double precision. */
+/* test_winograd.c - 3x3 and 1x3 convolution in the transformed domain against plain loops in double precision. */
 #include "conv_check.h"
 #include "winograd_f32.c"
 
@@ -14,66 +14,75 @@ static const double large[6][3] = {{0.25, 0, 0},
 static float *transformed(const Conv *c, const float *w, int64_t m)
 {
     const double(*g)[3] = m == 2 ? small : large;
-    int64_t size = m + 2, one = c->outputs * c->inputs;
-    float  *to = test_floats(size * size * one + pack_margin(c->outputs));
+    int64_t size = m + 2, one = c->outputs * c->inputs, rows = c->kernel[1], all = rows == 3 ? size * size : size;
+    float  *to = test_floats(all * one + pack_margin(c->outputs));
 
     for (int64_t o = 0; o < c->outputs; o++) {
         int64_t before = o / 32 * 32, left = c->outputs - before, width = left < 32 ? left : 32;
         for (int64_t i = 0; i < c->inputs; i++)
-            for (int64_t f = 0; f < size * size; f++) {
+            for (int64_t f = 0; f < all; f++) {
                 double sum = 0.0;
-                for (int64_t t = 0; t < 9; t++)
-                    sum += g[f / size][t / 3] * g[f % size][t % 3] *
-                           (double)w[before * c->inputs * 9 + (t * c->inputs + i) * width + o % 32];
+                for (int64_t t = 0; t < 3 * rows; t++)
+                    sum += (rows == 3 ? g[f / size][t / 3] : 1.0) * g[f % size][t % 3] *
+                           (double)w[before * c->inputs * 3 * rows + (t * c->inputs + i) * width + o % 32];
                 to[f * one + before * c->inputs + i * width + o % 32] = (float)sum;
             }
     }
     return to;
 }
 
-/* name, inputs, outputs, width, pad, m, tiles together */
+/* name, inputs, outputs, width, pad, m, tiles together, rows of the kernel, dilation; rows are padded where the kernel
+ * has several */
 /* clang-format off */
 #define LITERALS(WINOGRAD) \
-    WINOGRAD(two_whole, 16, 32, 8, 1, 2, 16) WINOGRAD(two_odd, 12, 40, 7, 1, 2, 5) \
-    WINOGRAD(two_bare, 8, 24, 9, 0, 2, 25) WINOGRAD(four_whole, 24, 64, 12, 1, 4, 9) \
-    WINOGRAD(four_odd, 20, 48, 13, 1, 4, 7) WINOGRAD(four_one, 33, 31, 5, 1, 4, 4) \
-    WINOGRAD(four_wide_pad, 9, 5, 6, 2, 4, 3) WINOGRAD(four_many, 16, 200, 9, 1, 4, 3)
+    WINOGRAD(two_whole, 16, 32, 8, 1, 2, 16, 3, 1) WINOGRAD(two_odd, 12, 40, 7, 1, 2, 5, 3, 1) \
+    WINOGRAD(two_bare, 8, 24, 9, 0, 2, 25, 3, 1) WINOGRAD(four_whole, 24, 64, 12, 1, 4, 9, 3, 1) \
+    WINOGRAD(four_odd, 20, 48, 13, 1, 4, 7, 3, 1) WINOGRAD(four_one, 33, 31, 5, 1, 4, 4, 3, 1) \
+    WINOGRAD(four_wide_pad, 9, 5, 6, 2, 4, 3, 3, 1) WINOGRAD(four_many, 16, 200, 9, 1, 4, 3, 3, 1) \
+    WINOGRAD(line_two, 16, 32, 8, 1, 2, 16, 1, 1) WINOGRAD(line_two_apart, 12, 40, 11, 2, 2, 5, 1, 2) \
+    WINOGRAD(line_four, 24, 64, 12, 1, 4, 9, 1, 1) WINOGRAD(line_four_apart, 20, 48, 14, 3, 4, 7, 1, 3) \
+    WINOGRAD(line_four_bare, 33, 31, 13, 0, 4, 4, 1, 2) WINOGRAD(line_four_many, 16, 200, 9, 1, 4, 3, 1, 1)
 /* clang-format on */
 
-#define LITERAL(name, ic, oc, width, p, m, group) \
+#define LITERAL(name, ic, oc, width, p, m, group, rows, apart) \
     OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
                              float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
     { \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * (ic + (oc < 128 ? oc : 128)) + 32) }; \
+        enum { \
+            made = width + 2 * p - 2 * apart, \
+            tall = rows == 3 ? made : width, \
+            all = (m + 2) * (rows == 3 ? m + 2 : 1) \
+        }; \
+        enum { scratch = all * (group * (ic + (oc < 128 ? oc : 128)) + 32) }; \
         static const occ_image  x_at = {{2, ic, 1, width, width}, \
                                         {width * width * ic, 1, width * width * ic, width * ic, ic}}; \
-        static const occ_image  y_at = {{2, oc, 1, made, made}, \
-                                        {made * made * oc, 1, made * made * oc, made * oc, oc}}; \
-        static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_image  y_at = {{2, oc, 1, tall, made}, \
+                                        {tall * made * oc, 1, tall * made * oc, made * oc, oc}}; \
+        static const occ_window window = {{1, rows, 3}, {1, 1, 1}, {1, 1, apart}, {0, rows == 3 ? p : 0, p}}; \
         static const occ_lots   lots = {m, group, oc * ic}; \
         static const occ_fused  fused = {2, {oc + 5, 0}, epilogue}; \
         float                  *u = transformed(c, w, m), *room = test_floats(scratch); \
         (void)xs, (void)ys, (void)pitch; \
         occ_winograd_f32(x, &x_at, u, bias, y, &y_at, room, &window, &lots, e, &fused); \
-        test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch); \
+        test_release(u, all *oc *ic + pack_margin(oc)), test_release(room, scratch); \
     }
 LITERALS(LITERAL)
 
 static void literal_geometry(void **state)
 {
     (void)state;
-#define CHECK(name, ic, oc, width, p, m, group) \
+#define CHECK(name, ic, oc, width, p, m, group, rows, apart) \
     { \
         Conv c = {2, \
                   1, \
                   ic, \
                   oc, \
                   {1, width, width}, \
-                  {1, width + 2 * p - 2, width + 2 * p - 2}, \
-                  {1, 3, 3}, \
+                  {1, rows == 3 ? width + 2 * p - 2 : width, width + 2 * p - 2 * apart}, \
+                  {1, rows, 3}, \
                   {1, 1, 1}, \
-                  {1, 1, 1}, \
-                  {0, p, p}, \
+                  {1, 1, apart}, \
+                  {0, rows == 3 ? p : 0, p}, \
                   {0}, \
                   0, \
                   0, \
@@ -84,32 +93,46 @@ static void literal_geometry(void **state)
 }
 
 /* The same channels, tiles and groups; images, height and width are variables. */
-#define OPEN(name, ic, oc, width, p, m, group) \
+#define OPEN(name, ic, oc, width, p, m, group, rows, apart) \
     OCC_STEP void open_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
                               float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
     { \
-        enum { scratch = (m + 2) * (m + 2) * (group * (ic + (oc < 128 ? oc : 128)) + 32) }; \
+        enum { all = (m + 2) * (rows == 3 ? m + 2 : 1), scratch = all * (group * (ic + (oc < 128 ? oc : 128)) + 32) }; \
         const occ_image  x_at = {{c->batch, ic, 1, c->in[1], c->in[2]}, {xs[0], 1, xs[2], xs[3], ic}}; \
         const occ_image  y_at = {{c->batch, oc, 1, c->out[1], c->out[2]}, {ys[0], 1, ys[2], ys[3], oc}}; \
-        const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        const occ_window window = {{1, rows, 3}, {1, 1, 1}, {1, 1, apart}, {0, rows == 3 ? p : 0, p}}; \
         const occ_lots   lots = {m, group, oc * ic}; \
         const occ_fused  fused = {2, {oc + 5, 0}, epilogue}; \
         float           *u = transformed(c, w, m), *room = test_floats(scratch); \
         (void)pitch; \
         occ_winograd_open_f32(x, &x_at, u, bias, y, &y_at, room, &window, &lots, e, &fused); \
-        test_release(u, (m + 2) * (m + 2) * oc * ic + pack_margin(oc)), test_release(room, scratch); \
+        test_release(u, all *oc *ic + pack_margin(oc)), test_release(room, scratch); \
     }
 LITERALS(OPEN)
 
 static void open_extents(void **state)
 {
     (void)state;
-#define CHECK_OPEN(name, ic, oc, width, p, m, group) \
+#define CHECK_OPEN(name, ic, oc, width, p, m, group, rows, apart) \
     for (int64_t i = 1; i < width + 3; i++) { \
-        Conv c = { \
-            1 + i % 3, 1, ic, oc, {1, 1, 1}, {1, 1, 1}, {1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}, {0}, 0, 0, 1}; \
-        if (set_width(&c, i)) \
-            check_within(&c, open_##name, 0, 1, m == 2 ? 2e-6 : 1e-5); \
+        Conv c = {1 + i % 3, \
+                  1, \
+                  ic, \
+                  oc, \
+                  {1, 1, 1}, \
+                  {1, 1, 1}, \
+                  {1, rows, 3}, \
+                  {1, 1, 1}, \
+                  {1, 1, apart}, \
+                  {0, rows == 3 ? p : 0, p}, \
+                  {0}, \
+                  0, \
+                  0, \
+                  1}; \
+        if (!set_width(&c, i)) \
+            continue; \
+        c.out[1] = rows == 3 ? c.out[2] : i; \
+        check_within(&c, open_##name, 0, 1, m == 2 ? 2e-6 : 1e-5); \
     }
     LITERALS(CHECK_OPEN)
 }

@@ -1,5 +1,5 @@
-/* test_winograd_q.c - 3x3 convolutions of integers in the transformed domain against plain loops over 64-bit integers:
- * every sum is exact, every byte rounded half to even, to the ends of the ranges of inputs, weights, zero points and
+/* test_winograd_q.c - 3x3 and 1x3 convolutions of integers in the transformed domain against plain loops over 64-bit
+ * integers: every sum is exact, every byte rounded half to even, to the ends of the ranges of inputs, weights, zero points and
  * sums. */
 #include "kernel_test.h"
 
@@ -8,10 +8,16 @@
 #include "winograd_q_u8_i32.h"
 #include "program/safe_distance.c"
 
+/* high: rows of the kernel, 3 or 1; apart: its dilation along the row. The image is a square, and rows are padded where
+ * the kernel has several. */
 typedef struct Case {
-    int64_t inputs, outputs, width, pad, m, made;
+    int64_t inputs, outputs, width, pad, m, high, apart;
     int     kind; /* of results: bytes from signed bytes, sums or floats from unsigned ones */
 } Case;
+
+/* Columns and rows of the result. */
+#define MADE(width, p, apart) ((width) + 2 * (p)-2 * (apart))
+#define TALL(width, p, high) ((high) == 3 ? (width) + 2 * (p)-2 : (width))
 
 enum { BYTES, SUMS, FLOATS };
 enum { IMAGES = 2 };
@@ -32,21 +38,22 @@ static int8_t *bytes_of(uint64_t *seed, int64_t n, int fill)
     return p;
 }
 
-/* Sum over the taps inside of (x - zero) * w; x [image][row][column][input], w [output][input][3][3]. */
+/* Sum over the taps inside of (x - zero) * w; x [image][row][column][input], w [output][input][taps]. */
 static int64_t sum_at(const Case *c, const int8_t *x, const int8_t *w, int zero, int64_t image, int64_t r, int64_t q,
                       int64_t o)
 {
     int64_t sum = 0;
 
-    for (int64_t t = 0; t < 9; t++) {
-        int64_t h = r + t / 3 - c->pad, v = q + t % 3 - c->pad;
+    for (int64_t t = 0; t < 3 * c->high; t++) {
+        int64_t h = r + t / 3 - (c->high == 3 ? c->pad : 0), v = q + t % 3 * c->apart - c->pad;
 
         if (h < 0 || h >= c->width || v < 0 || v >= c->width)
             continue;
         for (int64_t i = 0; i < c->inputs; i++) {
             int8_t byte = x[((image * c->width + h) * c->width + v) * c->inputs + i];
 
-            sum += (int64_t)((c->kind == BYTES ? byte : (uint8_t)byte) - zero) * w[(o * c->inputs + i) * 9 + t];
+            sum +=
+                (int64_t)((c->kind == BYTES ? byte : (uint8_t)byte) - zero) * w[(o * c->inputs + i) * 3 * c->high + t];
         }
     }
     return sum;
@@ -59,21 +66,22 @@ static const int large[6][3] = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4},
 static int16_t *transformed(const Case *c, const int8_t *w)
 {
     const int(*g)[3] = c->m == 2 ? small : large;
-    int64_t  size = c->m + 2, pairs = (c->inputs + 1) / 2;
-    int16_t *to = calloc((size_t)((c->outputs + 4) * size * size * pairs), 4), *next = to;
+    int64_t  size = c->m + 2, all = c->high == 3 ? size * size : size, pairs = (c->inputs + 1) / 2;
+    int16_t *to = calloc((size_t)((c->outputs + 4) * all * pairs), 4), *next = to;
 
     assert_non_null(to);
     for (int64_t before = 0; before < c->outputs; before += 32) {
         int64_t left = c->outputs - before, width = left >= 32 ? 32 : (left + 3) / 4 * 4;
 
-        for (int64_t f = 0; f < size * size; f++)
+        for (int64_t f = 0; f < all; f++)
             for (int64_t k = 0; k < pairs; k++, next += 2 * width)
                 for (int64_t n = 0; n < 2 * width; n++) {
                     int64_t o = before + n / 2, i = 2 * k + n % 2;
                     int     sum = 0;
 
-                    for (int t = 0; t < 9 && o < c->outputs && i < c->inputs; t++)
-                        sum += g[f / size][t / 3] * w[(o * c->inputs + i) * 9 + t] * g[f % size][t % 3];
+                    for (int t = 0; t < 3 * c->high && o < c->outputs && i < c->inputs; t++)
+                        sum += (c->high == 3 ? g[f / size][t / 3] : 1) * w[(o * c->inputs + i) * 3 * c->high + t] *
+                               g[f % size][t % 3];
                     assert_true(sum >= INT16_MIN && sum <= INT16_MAX);
                     next[n] = (int16_t)sum;
                 }
@@ -96,26 +104,32 @@ static int rounded(float value, int zero)
 
 typedef void (*Run)(const int8_t *x, const int16_t *u, const int32_t *bias, int zero, void *y, const occ_expr *e);
 
-/* name, kind, inputs, outputs, width, pad, m, tiles together */
+/* name, kind, inputs, outputs, width, pad, m, tiles together, rows of the kernel, dilation */
 /* clang-format off */
 #define LITERALS(WINOGRAD) \
-    WINOGRAD(two_whole, BYTES, 32, 32, 8, 1, 2, 16) WINOGRAD(two_odd, SUMS, 13, 43, 7, 1, 2, 5) \
-    WINOGRAD(two_bare, FLOATS, 8, 24, 9, 0, 2, 25) WINOGRAD(two_deep, SUMS, 600, 9, 5, 1, 2, 9) \
-    WINOGRAD(four_whole, SUMS, 32, 64, 12, 1, 4, 9) WINOGRAD(four_odd, BYTES, 21, 47, 13, 1, 4, 7) \
-    WINOGRAD(four_one, FLOATS, 49, 31, 5, 1, 4, 4) WINOGRAD(four_wide_pad, SUMS, 9, 5, 6, 2, 4, 3) \
-    WINOGRAD(four_deep, BYTES, 113, 65, 6, 1, 4, 6)
+    WINOGRAD(two_whole, BYTES, 32, 32, 8, 1, 2, 16, 3, 1) WINOGRAD(two_odd, SUMS, 13, 43, 7, 1, 2, 5, 3, 1) \
+    WINOGRAD(two_bare, FLOATS, 8, 24, 9, 0, 2, 25, 3, 1) WINOGRAD(two_deep, SUMS, 600, 9, 5, 1, 2, 9, 3, 1) \
+    WINOGRAD(four_whole, SUMS, 32, 64, 12, 1, 4, 9, 3, 1) WINOGRAD(four_odd, BYTES, 21, 47, 13, 1, 4, 7, 3, 1) \
+    WINOGRAD(four_one, FLOATS, 49, 31, 5, 1, 4, 4, 3, 1) WINOGRAD(four_wide_pad, SUMS, 9, 5, 6, 2, 4, 3, 3, 1) \
+    WINOGRAD(four_deep, BYTES, 113, 65, 6, 1, 4, 6, 3, 1) WINOGRAD(line_two, BYTES, 32, 32, 8, 1, 2, 16, 1, 1) \
+    WINOGRAD(line_two_apart, FLOATS, 13, 43, 11, 2, 2, 5, 1, 2) \
+    WINOGRAD(line_two_deep, SUMS, 2700, 9, 6, 0, 2, 9, 1, 1) \
+    WINOGRAD(line_four, SUMS, 32, 64, 12, 1, 4, 9, 1, 1) WINOGRAD(line_four_apart, BYTES, 21, 47, 14, 3, 4, 7, 1, 3) \
+    WINOGRAD(line_four_bare, FLOATS, 49, 31, 13, 0, 4, 4, 1, 2) \
+    WINOGRAD(line_four_deep, SUMS, 2700, 5, 9, 4, 4, 3, 1, 4)
 /* clang-format on */
 
-#define LITERAL(name, kind, ic, oc, width, p, m, group) \
+#define LITERAL(name, kind, ic, oc, width, p, m, group, rows, apart) \
     OCC_STEP void run_##name(const int8_t *x, const int16_t *u, const int32_t *bias, int zero, void *y, \
                              const occ_expr *e) \
     { \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * ((ic + 1) / 2 + 32) + 32) }; \
+        enum { made = MADE(width, p, apart), tall = TALL(width, p, rows), all = (m + 2) * (rows == 3 ? m + 2 : 1) }; \
+        enum { scratch = all * (group * ((ic + 1) / 2 + 32) + 32) }; \
         static const occ_image  x_at = {{IMAGES, ic, 1, width, width}, \
                                         {width * width * ic, 1, width * width * ic, width * ic, ic}}; \
-        static const occ_image  y_at = {{IMAGES, oc, 1, made, made}, \
-                                        {made * made * oc, 1, made * made * oc, made * oc, oc}}; \
-        static const occ_window window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_image  y_at = {{IMAGES, oc, 1, tall, made}, \
+                                        {tall * made * oc, 1, tall * made * oc, made * oc, oc}}; \
+        static const occ_window window = {{1, rows, 3}, {1, 1, 1}, {1, 1, apart}, {0, rows == 3 ? p : 0, p}}; \
         static const occ_fused  scaled = {1, {0}, third}, plain = {0, {0}, NULL}; \
         const occ_wq_form       form = {m, group, zero, 5}; \
         int32_t                *room = (int32_t *)(void *)test_floats(scratch); \
@@ -145,13 +159,16 @@ static void compare(const Case *c, const void *y, int64_t at, int64_t want, floa
 /* All sums without their bias stay inside the range of m. */
 static int is_in_range(const Case *c, int fill)
 {
-    return fill == RANDOM || 255 * 128 * 9 * c->inputs < (c->m == 2 ? 1LL << 29 : 1LL << 25);
+    const int64_t line = c->m == 2 ? 1LL << 30 : 1LL << 28, square = c->m == 2 ? 1LL << 29 : 1LL << 25;
+
+    return fill == RANDOM || 255 * 128 * 3 * c->high * c->inputs < (c->high == 3 ? square : line);
 }
 
 static void check(const Case *c, Run run, int xfill, int wfill, uint64_t *seed)
 {
-    const int64_t pixels = IMAGES * c->made * c->made, taps = 9 * c->inputs;
-    const int     zeros[] = {(int)test_pick(seed, 1, 254), 0, 255},
+    const int64_t made = MADE(c->width, c->pad, c->apart), tall = TALL(c->width, c->pad, c->high),
+                  pixels = IMAGES * tall * made, taps = 3 * c->high * c->inputs;
+    const int zeros[] = {(int)test_pick(seed, 1, 254), 0, 255},
               zero = zeros[test_pick(seed, 0, 2)] - (c->kind == BYTES ? 128 : 0);
     int8_t *x = bytes_of(seed, IMAGES * c->width * c->width * c->inputs, xfill),
            *w = bytes_of(seed, c->outputs * taps, wfill);
@@ -169,9 +186,9 @@ static void check(const Case *c, Run run, int xfill, int wfill, uint64_t *seed)
     }
     run(x, u, bias, zero, y, &e);
     for (int64_t i = 0; i < pixels * c->outputs; i++) {
-        int64_t o = i % c->outputs, at = i / c->outputs, r = at / c->made % c->made;
+        int64_t o = i % c->outputs, at = i / c->outputs, r = at / made % tall;
 
-        compare(c, y, i, extra[o] + sum_at(c, x, w, zero, at / c->made / c->made, r, at % c->made, o), scale[o]);
+        compare(c, y, i, extra[o] + sum_at(c, x, w, zero, at / made / tall, r, at % made, o), scale[o]);
     }
     test_release(y, pixels * c->outputs), test_release(scale, c->outputs);
     free(x), free(w), free(u), free(bias), free(extra);
@@ -182,9 +199,9 @@ static void every_sum_is_exact(void **state)
     uint64_t seed = 11;
 
     (void)state;
-#define CHECK(name, kind, ic, oc, width, p, m, group) \
+#define CHECK(name, kind, ic, oc, width, p, m, group, rows, apart) \
     { \
-        const Case c = {ic, oc, width, p, m, width + 2 * p - 2, kind}; \
+        const Case c = {ic, oc, width, p, m, rows, apart, kind}; \
         for (int xfill = 0; xfill < FILLS; xfill++) \
             for (int wfill = 0; wfill < FILLS; wfill++) \
                 if (is_in_range(&c, xfill + wfill)) \
@@ -203,20 +220,24 @@ static occ_vf smaller(const occ_expr *e, occ_vf acc, int64_t c, int n)
 
 typedef void (*Tiled)(const int8_t *x, const int16_t *u, int8_t *y);
 
-/* name, inputs, outputs, width, padding, side of a tile, tiles together */
+/* name, inputs, outputs, width, padding, side of a tile, tiles together, rows of the kernel */
 /* clang-format off */
 #define WINOGRADS(TILES) \
-    TILES(two_same, 16, 16, 12, 1, 2, 4) TILES(two_wider, 8, 40, 13, 1, 2, 7) TILES(two_bare, 40, 24, 11, 0, 2, 3) \
-    TILES(four_same, 32, 32, 16, 1, 4, 4) TILES(four_wider, 16, 64, 13, 1, 4, 3) TILES(four_bare, 36, 20, 15, 0, 4, 5)
+    TILES(two_same, 16, 16, 12, 1, 2, 4, 3) TILES(two_wider, 8, 40, 13, 1, 2, 7, 3) \
+    TILES(two_bare, 40, 24, 11, 0, 2, 3, 3) TILES(four_same, 32, 32, 16, 1, 4, 4, 3) \
+    TILES(four_wider, 16, 64, 13, 1, 4, 3, 3) TILES(four_bare, 36, 20, 15, 0, 4, 5, 3) \
+    TILES(line_same, 16, 16, 12, 1, 2, 4, 1) TILES(line_wider, 8, 40, 13, 1, 4, 3, 1) \
+    TILES(line_bare, 36, 20, 15, 0, 4, 5, 1)
 /* clang-format on */
 
-#define TILED(name, ic, oc, width, p, m, group) \
+#define TILED(name, ic, oc, width, p, m, group, rows) \
     OCC_STEP void tiled_##name(const int8_t *x, const int16_t *u, int8_t *y) \
     { \
-        enum { made = width + 2 * p - 2, scratch = (m + 2) * (m + 2) * (group * ((ic + 1) / 2 + 32) + 32) }; \
+        enum { made = MADE(width, p, 1), tall = TALL(width, p, rows), all = (m + 2) * (rows == 3 ? m + 2 : 1) }; \
+        enum { scratch = all * (group * ((ic + 1) / 2 + 32) + 32) }; \
         static const occ_image   x_at = {{1, ic, 1, width, width}, {0, 1, 0, width * ic, ic}}; \
-        static const occ_image   y_at = {{1, oc, 1, made, made}, {0, 1, 0, made * oc, oc}}; \
-        static const occ_window  window = {{1, 3, 3}, {1, 1, 1}, {1, 1, 1}, {0, p, p}}; \
+        static const occ_image   y_at = {{1, oc, 1, tall, made}, {0, 1, 0, made * oc, oc}}; \
+        static const occ_window  window = {{1, rows, 3}, {1, 1, 1}, {1, 1, 1}, {0, rows == 3 ? p : 0, p}}; \
         static const occ_wq_form form = {m, group, 3, -4}; \
         static const occ_fused   fused = {0, {0}, smaller}; \
         int32_t                 *room = (int32_t *)(void *)test_floats(scratch); \
@@ -245,15 +266,21 @@ static void tiles_are_read_before_they_are_written(void **state)
     int      tight = 0;
 
     (void)state;
-#define CHECK_TILED(name, ic, oc, width, p, m, together) \
+#define CHECK_TILED(name, ic, oc, width, p, m, together, kernel) \
     { \
-        enum { made = width + 2 * p - 2, nx = width * width * ic, ny = made * made * oc }; \
-        const Case      c = {ic, oc, width, p, m, made, BYTES}; \
-        const GroupWalk walk = {.rows = made, \
+        enum { \
+            made = MADE(width, p, 1), \
+            tall = TALL(width, p, kernel), \
+            nx = width * width * ic, \
+            ny = tall * made * oc \
+        }; \
+        const Case      c = {ic, oc, width, p, m, kernel, 1, BYTES}; \
+        const GroupWalk walk = {.rows = tall, \
                                 .columns = made, \
                                 .side = m, \
+                                .high = kernel == 3 ? m : 1, \
                                 .group = together, \
-                                .top = p, \
+                                .top = kernel == 3 ? p : 0, \
                                 .left = p, \
                                 .xrow = width * ic, \
                                 .yrow = made * oc, \
@@ -261,7 +288,8 @@ static void tiles_are_read_before_they_are_written(void **state)
                                 .ycolumn = oc, \
                                 .ytail = oc}; \
         const int64_t   distance = distance_of_groups(&walk); \
-        int8_t  *x = bytes_of(&seed, nx, RANDOM), *w = bytes_of(&seed, oc * ic * 9, RANDOM), *want = calloc(ny, 1); \
+        int8_t         *x = bytes_of(&seed, nx, RANDOM), *w = bytes_of(&seed, oc * ic * 3 * kernel, RANDOM), \
+               *want = calloc(ny, 1); \
         int16_t *u = transformed(&c, w); \
         tiled_##name(x, u, want); \
         if (!same_bytes(tiled_##name, x, u, want, nx, ny, distance)) \

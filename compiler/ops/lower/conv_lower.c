@@ -35,11 +35,10 @@ static int finish_winograd(Lower *lower, Deferred *p, Operand y)
     const Conv *c = p->detail;
     Operand     image[SCALAR_MAX_OPERANDS];
     Extent      pitch[SCALAR_MAX_OPERANDS];
-    int64_t     scratch = winograd_scratch(c->winograd.m, c->winograd.group, c->inputs, c->outputs);
 
     expression_images(p, image, pitch);
     return STEP(lower, NULL, "winograd_f32", ARG(x, spatial_image(c->x)), ARG(u, c->w), ARG(bias, c->bias),
-                ARG(y, spatial_image(y)), ARG(scratch, lower_scratch(lower, DTYPE_F32, scratch, "tiles")),
+                ARG(y, spatial_image(y)), ARG(scratch, lower_scratch(lower, DTYPE_F32, c->winograd.scratch, "tiles")),
                 WINDOW(lower, &c->window), ARG(m, c->winograd.m), ARG(group, c->winograd.group),
                 ARG(apart, c->inputs * c->outputs), FUSED(p, image, pitch));
 }
@@ -151,7 +150,7 @@ static Stage *stage_of(Lower *lower, const Node *node, const Conv *c)
 
     if (!s)
         return NULL;
-    s->grain = c->winograd.m ? c->winograd.m : 1;
+    s->grain = c->winograd.m ? c->winograd.rows : 1;
     s->weights = lower->program->buffer[c->w.buffer].size;
     s->is_separate = c->before != NULL;
     s->accepts = c->before ? conv_after_accepts : NULL;
@@ -259,7 +258,8 @@ static void choose_algorithm(Lower *lower, const Node *node, Conv *c)
         c->pace = algorithm->pace;
     } else if (winograd_takes(&shape) && lower_constant(lower, node->in[1]) && lower->winograd != WINOGRAD_OFF) {
         const void *weights = panels_source(lower, lower_constant(lower, node->in[1]));
-        int64_t     most = winograd_within(lower->winograd_error, weights, c->inputs, c->outputs);
+        int64_t     most =
+            winograd_within(lower->winograd_error, weights, shape.kernel[1] * shape.kernel[2], c->inputs, c->outputs);
 
         c->winograd = algorithm && algorithm->m <= most
                           ? winograd_plan_of(&shape, algorithm->m)
@@ -272,7 +272,7 @@ static void place_constant(Lower *lower, const Value *constant, PanelShape shape
     const int64_t stride[4] = {shape.taps * c->inputs * c->outputs, shape.taps * c->inputs, shape.taps, 1};
 
     if (c->winograd.m)
-        c->w = winograd_weights(lower, panels_source(lower, constant), c->inputs, c->outputs, c->winograd.m,
+        c->w = winograd_weights(lower, panels_source(lower, constant), shape.taps, c->inputs, c->outputs, c->winograd.m,
                                 constant->name);
     else
         c->w = panels_constant(lower, panels_source(lower, constant), shape, stride, constant->name);

@@ -19,16 +19,19 @@ enum {
 
 bool winograd_takes(const ConvShape *shape)
 {
+    bool line = shape->kernel[1] == 1;
+
     for (int i = 0; i < 3; i++)
-        if (shape->kernel[i] != (i ? 3 : 1) || shape->stride[i] != 1 || shape->dilation[i] != 1)
+        if (shape->stride[i] != 1 || (shape->dilation[i] != 1 && !(line && i == 2)))
             return false;
-    return shape->groups == 1 && shape->in[0] == 1 && shape->out[0] == 1;
+    return shape->kernel[0] == 1 && (line || shape->kernel[1] == 3) && shape->kernel[2] == 3 && shape->groups == 1 &&
+           shape->in[0] == 1 && shape->out[0] == 1;
 }
 
 bool winograd_pays(const ConvShape *shape)
 {
-    return shape->out[1] >= 4 && shape->out[2] >= 4 && shape->inputs >= LEAST_CHANNELS &&
-           shape->outputs >= LEAST_CHANNELS;
+    return (shape->kernel[1] == 1 || shape->out[1] >= 4) && shape->out[2] >= 4 * shape->dilation[2] &&
+           shape->inputs >= LEAST_CHANNELS && shape->outputs >= LEAST_CHANNELS;
 }
 
 /* The number of tiles that are transformed together, at most `most`. Constant extents make even groups. Where extents
@@ -47,15 +50,15 @@ static int64_t group_of(const ConvShape *shape, int64_t tiles, int64_t most)
 
 WinogradPlan winograd_plan_of(const ConvShape *shape, int64_t m)
 {
-    int64_t tiles = int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m), frequencies = (m + 2) * (m + 2);
+    int64_t frequencies = winograd_frequencies(shape, m);
     int64_t heavy = frequencies * shape->inputs * shape->outputs > HEAVY_FLOATS;
     int64_t most = heavy ? MOST_TILES : CACHE_FLOATS / (frequencies * (shape->inputs + shape->outputs));
 
+    int64_t group = group_of(shape, winograd_tiles(shape, m), int_max(most, 12));
+
     if (!winograd_pays(shape))
-        return (WinogradPlan){0, 0};
-    if (most < 12)
-        most = 12;
-    return (WinogradPlan){m, group_of(shape, tiles, most)};
+        return (WinogradPlan){0};
+    return (WinogradPlan){m, group, winograd_rows(shape, m), winograd_scratch(shape, m, group)};
 }
 
 double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes)
@@ -63,15 +66,21 @@ double winograd_memory(const Core *core, const ConvShape *shape, int64_t bytes)
     return AUTO_PRICE * (double)(bytes * shape->inputs * shape->outputs) / (core->rate * core->lanes);
 }
 
+/* Weights of a filter for each input. */
+static int64_t weights_of(const ConvShape *shape, int64_t m)
+{
+    return m ? winograd_frequencies(shape, m) : shape->kernel[1] * shape->kernel[2];
+}
+
 double winograd_price(const Core *core, const ConvShape *shape, int64_t m)
 {
-    return winograd_memory(core, shape, (m ? (m + 2) * (m + 2) : 9) * (int64_t)sizeof(float));
+    return winograd_memory(core, shape, weights_of(shape, m) * (int64_t)sizeof(float));
 }
 
 /* What AUTO charges for the weights: memory, and loading them. */
 static double price_of(Winograd choice, const Core *core, const ConvShape *shape, int64_t m, double byte_price)
 {
-    int64_t elements = (m ? (m + 2) * (m + 2) : 9) * shape->inputs * shape->outputs;
+    int64_t elements = weights_of(shape, m) * shape->inputs * shape->outputs;
 
     if (choice == WINOGRAD_ON)
         return 0.0;
@@ -107,7 +116,7 @@ static double time_of_image(Winograd choice, const Core *core, const ConvShape *
 WinogradPlan winograd_plan(Winograd choice, const Core *core, const ConvShape *shape, int64_t most, double byte_price)
 {
     double       time;
-    WinogradPlan best = {0, 0};
+    WinogradPlan best = {0};
 
     if (choice == WINOGRAD_OFF)
         return best;
@@ -152,6 +161,17 @@ static void error_form(int64_t m, double form[3][3])
         }
 }
 
+/* For a kernel of one row the matrix is P alone: w' P w. */
+static double error_of_line(double p[3][3], const float *w)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            sum += (double)w[i] * p[i][k] * (double)w[k];
+    return sum;
+}
+
 static double error_of_filter(double p[3][3], const float *w)
 {
     double sum = 0.0;
@@ -174,7 +194,7 @@ static double error_scale(int64_t inputs)
     return ROUNDING * sqrt(9.0 + 0.5 * (double)inputs);
 }
 
-double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t m)
+double winograd_error(const void *data, int64_t taps, int64_t inputs, int64_t outputs, int64_t m)
 {
     double form[3][3], most = 0.0;
 
@@ -185,9 +205,9 @@ double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t
         for (int64_t i = 0; i < inputs; i++) {
             float w[9];
 
-            memcpy(w, (const char *)data + (o * inputs + i) * (int64_t)sizeof w, sizeof w);
-            error += error_of_filter(form, w);
-            for (int k = 0; k < 9; k++)
+            memcpy(w, (const char *)data + (o * inputs + i) * taps * (int64_t)sizeof *w, (size_t)taps * sizeof *w);
+            error += taps == 3 ? error_of_line(form, w) : error_of_filter(form, w);
+            for (int k = 0; k < taps; k++)
                 power += (double)w[k] * (double)w[k];
         }
         if (power > 0.0 && error > most * power)
@@ -196,24 +216,27 @@ double winograd_error(const void *data, int64_t inputs, int64_t outputs, int64_t
     return error_scale(inputs) * sqrt(most);
 }
 
-int64_t winograd_within(double limit, const void *data, int64_t inputs, int64_t outputs)
+int64_t winograd_within(double limit, const void *data, int64_t taps, int64_t inputs, int64_t outputs)
 {
-    static const double worst[] = {[2] = 3.415, [4] = 80.96}; /* for the worst weights */
+    static const double worst[] = {[2] = 3.415, [4] = 80.96}; /* for the worst weights: P's largest eigenvalue */
 
-    for (int64_t m = 4; m >= 2; m -= 2)
-        if (worst[m] * error_scale(inputs) <= limit || winograd_error(data, inputs, outputs, m) <= limit)
+    for (int64_t m = 4; m >= 2; m -= 2) {
+        double most = taps == 3 ? sqrt(worst[m]) : worst[m];
+
+        if (most * error_scale(inputs) <= limit || winograd_error(data, taps, inputs, outputs, m) <= limit)
             return m;
+    }
     return 0;
 }
 
-/* Element (i, k) of G w G'. */
-static float transformed(const char *data, const double *gi, const double *gk)
+/* Element (i, k) of G w G', or k of G w for a kernel of one row, whose gi is {1}. */
+static float transformed(const char *data, int64_t rows, const double *gi, const double *gk)
 {
     float  w[9];
     double sum = 0.0;
 
-    memcpy(w, data, sizeof w);
-    for (int r = 0; r < 3; r++)
+    memcpy(w, data, (size_t)(rows * 3) * sizeof *w);
+    for (int64_t r = 0; r < rows; r++)
         for (int c = 0; c < 3; c++)
             sum += gi[r] * (double)w[3 * r + c] * gk[c];
     return (float)sum;
@@ -222,29 +245,30 @@ static float transformed(const char *data, const double *gi, const double *gk)
 /* Transformed weights: the groups are frequencies, the rows inputs. */
 typedef struct Transformed {
     PanelPacking base;
-    const char  *data; /* [outputs][inputs][3][3] floats */
-    int64_t      m;
+    const char  *data; /* [outputs][inputs][taps] floats */
+    int64_t      taps, m;
 } Transformed;
 
 static void put_transformed(const PanelPacking *packing, const PackedRows *rows, void *to)
 {
     const Transformed *p = (const Transformed *)packing;
-    const double(*g)[3] = p->m == 2 ? small : large, *gi = g[rows->group / (p->m + 2)],
-          *gk = g[rows->group % (p->m + 2)];
-    const int64_t inputs = packing->rows, filter = 9 * sizeof(float);
+    const double(*g)[3] = p->m == 2 ? small : large, one[3] = {1, 0, 0};
+    const double *gi = p->taps == 3 ? one : g[rows->group / (p->m + 2)], *gk = g[rows->group % (p->m + 2)];
+    const int64_t inputs = packing->rows, filter = p->taps * (int64_t)sizeof(float);
     float        *next = to;
 
     for (int64_t o = 0; o < rows->width; o++)
         for (int64_t i = 0; i < rows->count; i++)
             next[i * rows->width + o] =
-                transformed(p->data + ((rows->output + o) * inputs + rows->row + i) * filter, gi, gk);
+                transformed(p->data + ((rows->output + o) * inputs + rows->row + i) * filter, p->taps / 3, gi, gk);
 }
 
-Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t outputs, int64_t m, const char *name)
+Operand winograd_weights(Lower *lower, const void *data, int64_t taps, int64_t inputs, int64_t outputs, int64_t m,
+                         const char *name)
 {
     Transformed *p = arena_one(lower->program->arena, Transformed);
 
-    p->base = (PanelPacking){.groups = (m + 2) * (m + 2),
+    p->base = (PanelPacking){.groups = taps == 3 ? m + 2 : (m + 2) * (m + 2),
                              .outputs = outputs,
                              .rows = inputs,
                              .lane = 1,
@@ -252,6 +276,7 @@ Operand winograd_weights(Lower *lower, const void *data, int64_t inputs, int64_t
                              .dtype = DTYPE_F32,
                              .put = put_transformed};
     p->data = data;
+    p->taps = taps;
     p->m = m;
     return packing_add(lower, &p->base, name);
 }

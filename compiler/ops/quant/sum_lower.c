@@ -84,8 +84,7 @@ static Operand image_of(Lower *lower, const Sum *s, Operand x, int64_t channels)
 static Operand scratch_of(Lower *lower, const Sum *s, RowTilePlan row_tile)
 {
     if (s->winograd.m)
-        return lower_scratch(lower, DTYPE_I32, winograd_q_scratch(s->winograd.m, s->winograd.group, s->inputs),
-                             "tiles");
+        return lower_scratch(lower, DTYPE_I32, s->winograd.scratch, "tiles");
     if (s->outputs && row_tile.columns)
         return lower_scratch(lower, DTYPE_I32, row_tile.words, "strip");
     return operand_absent(DTYPE_I32);
@@ -232,7 +231,7 @@ static Stage *stage_of(Lower *lower, const Node *node, Sum *s)
 
     if (!stage || s->zero.buffer >= 0)
         return NULL;
-    stage->grain = s->winograd.m ? s->winograd.m : 1;
+    stage->grain = s->winograd.m ? s->winograd.rows : 1;
     stage->weights = lower->program->buffer[s->w.buffer].size;
     stage->border = (double)s->xzero;
     stage->is_separate = !s->winograd.m;

@@ -80,7 +80,7 @@ static int place_panels(Lower *lower, const Node *node, Sum *s, const int8_t *da
 {
     if (s->winograd.m) {
         s->kernel = "winograd_q";
-        s->w = winograd_q_weights(lower, data, s->inputs, s->outputs, s->winograd.m, node->in[1]->name);
+        s->w = winograd_q_weights(lower, data, shape.taps, s->inputs, s->outputs, s->winograd.m, node->in[1]->name);
     } else {
         s->kernel = "conv_q";
         s->third = pack4_is_safe(data, shape, stride);

@@ -21,13 +21,13 @@ static const int large[6][3] = {{6, 0, 0}, {-4, -4, -4}, {-4, 4, -4}, {1, 2, 4},
 /* The largest absolute value that a sum may take without its bias. */
 static int64_t largest_sum(const ConvShape *shape, DType dtype, const int8_t *weights)
 {
-    int64_t largest = 0;
+    int64_t largest = 0, filter = shape->kernel[1] * shape->kernel[2] * shape->inputs;
 
     for (int64_t o = 0; o < shape->outputs; o++) {
         int64_t more = 0, less = 0;
 
-        for (int64_t i = 0; i < 9 * shape->inputs; i++) {
-            int w = weights[o * 9 * shape->inputs + i];
+        for (int64_t i = 0; i < filter; i++) {
+            int w = weights[o * filter + i];
 
             more += w > 0 ? w : 0;
             less -= w < 0 ? w : 0;
@@ -37,15 +37,23 @@ static int64_t largest_sum(const ConvShape *shape, DType dtype, const int8_t *we
     return largest;
 }
 
+/* The least value that a sum must not reach, see occ_winograd_q.h. */
+static int64_t limit_of(const ConvShape *shape, int64_t m)
+{
+    if (shape->kernel[1] == 1)
+        return INT64_C(1) << (m == 2 ? 30 : 28);
+    return INT64_C(1) << (m == 2 ? 29 : 25);
+}
+
 static WinogradPlan plan_of(const ConvShape *shape, int64_t m, int64_t largest)
 {
-    int64_t frequencies = (m + 2) * (m + 2),
-            tiles = shape->batch * int_ceil_div(shape->out[1], m) * int_ceil_div(shape->out[2], m);
+    int64_t frequencies = winograd_frequencies(shape, m), tiles = shape->batch * winograd_tiles(shape, m);
     int64_t most = int_max(CACHE_BYTES / (frequencies * (2 * shape->inputs + 4 * PANEL)), LEAST_TILES);
+    int64_t group = int_ceil_div(tiles, int_ceil_div(tiles, most)); /* even groups */
 
-    if (!winograd_pays(shape) || largest >= (m == 2 ? INT64_C(1) << 29 : INT64_C(1) << 25))
-        return (WinogradPlan){0, 0};
-    return (WinogradPlan){m, int_ceil_div(tiles, int_ceil_div(tiles, most))}; /* even groups */
+    if (!winograd_pays(shape) || largest >= limit_of(shape, m))
+        return (WinogradPlan){0};
+    return (WinogradPlan){m, group, winograd_rows(shape, m), winograd_q_scratch(shape, m, group)};
 }
 
 /* What AUTO charges for the weights, of so many bytes for each filter: memory, and loading them. */
@@ -59,8 +67,9 @@ static double price_of(Winograd choice, const Core *core, const ConvShape *shape
 WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape *shape, DType dtype,
                              const int8_t *weights, double byte_price)
 {
-    double       time = cost_direct_q(core, shape) + price_of(choice, core, shape, 9, byte_price);
-    WinogradPlan best = {0, 0};
+    double time =
+        cost_direct_q(core, shape) + price_of(choice, core, shape, shape->kernel[1] * shape->kernel[2], byte_price);
+    WinogradPlan best = {0};
     int64_t      largest;
 
     if (choice == WINOGRAD_OFF || core->pairs == 0.0 || !winograd_takes(shape))
@@ -72,7 +81,7 @@ WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape 
 
         if (plan.m)
             its = cost_winograd_q(core, shape, m, plan.group) +
-                  price_of(choice, core, shape, 2 * (m + 2) * (m + 2), byte_price);
+                  price_of(choice, core, shape, 2 * winograd_frequencies(shape, m), byte_price);
         if (its < time) {
             best = plan;
             time = its;
@@ -83,12 +92,12 @@ WinogradPlan winograd_q_plan(Winograd choice, const Core *core, const ConvShape 
 
 /* ------------------------------------------------------------------------------------------------------ the weights */
 
-/* Element (i, k) of the transformed filter. */
-static int16_t transformed(const int8_t *w, const int *gi, const int *gk)
+/* Element (i, k) of the transformed filter, or k for a kernel of one row, whose gi is {1}. */
+static int16_t transformed(const int8_t *w, int64_t rows, const int *gi, const int *gk)
 {
     int sum = 0;
 
-    for (int r = 0; r < 3; r++)
+    for (int64_t r = 0; r < rows; r++)
         for (int c = 0; c < 3; c++)
             sum += gi[r] * w[3 * r + c] * gk[c];
     return (int16_t)sum;
@@ -97,37 +106,38 @@ static int16_t transformed(const int8_t *w, const int *gi, const int *gk)
 /* Transformed weights, rows [frequency][pair of inputs]. */
 typedef struct TransformedPairs {
     PanelPacking  base;
-    const int8_t *data; /* [outputs][inputs][3][3] */
-    int64_t       inputs, outputs, m;
+    const int8_t *data; /* [outputs][inputs][taps] */
+    int64_t       taps, inputs, outputs, m;
 } TransformedPairs;
 
 static void put_pairs(const PanelPacking *packing, const PackedRows *rows, void *to)
 {
     const TransformedPairs *p = (const TransformedPairs *)packing;
-    const int(*g)[3] = p->m == 2 ? small : large;
+    const int(*g)[3] = p->m == 2 ? small : large, one[3] = {1, 0, 0};
     int64_t  pairs = (p->inputs + 1) / 2, width = int_min(p->outputs - rows->output, rows->width);
     int16_t *next = to;
 
     memset(to, 0, (size_t)(rows->count * rows->width * 2) * sizeof *next);
     for (int64_t row = rows->row; row < rows->row + rows->count; row++, next += rows->width * 2) {
-        int64_t frequency = row / pairs, input = row % pairs * 2;
+        int64_t    frequency = row / pairs, input = row % pairs * 2;
+        const int *gi = p->taps == 3 ? one : g[frequency / (p->m + 2)], *gk = g[frequency % (p->m + 2)];
 
         for (int64_t o = 0; o < width; o++)
             for (int64_t i = input; i < input + 2 && i < p->inputs; i++)
-                next[2 * o + i - input] = transformed(p->data + ((rows->output + o) * p->inputs + i) * 9,
-                                                      g[frequency / (p->m + 2)], g[frequency % (p->m + 2)]);
+                next[2 * o + i - input] =
+                    transformed(p->data + ((rows->output + o) * p->inputs + i) * p->taps, p->taps / 3, gi, gk);
     }
 }
 
-Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t inputs, int64_t outputs, int64_t m,
+Operand winograd_q_weights(Lower *lower, const int8_t *data, int64_t taps, int64_t inputs, int64_t outputs, int64_t m,
                            const char *name)
 {
     TransformedPairs *p = arena_one(lower->program->arena, TransformedPairs);
 
-    *p = (TransformedPairs){.data = data, .inputs = inputs, .outputs = outputs, .m = m};
+    *p = (TransformedPairs){.data = data, .taps = taps, .inputs = inputs, .outputs = outputs, .m = m};
     p->base = (PanelPacking){.groups = 1,
                              .outputs = int_round_up(outputs, 4),
-                             .rows = (m + 2) * (m + 2) * ((inputs + 1) / 2),
+                             .rows = (taps == 3 ? m + 2 : (m + 2) * (m + 2)) * ((inputs + 1) / 2),
                              .lane = 2,
                              .dtype = DTYPE_I16,
                              .put = put_pairs};
