@@ -1,7 +1,7 @@
 /* occ_winograd_q.h - 3x3 and 1x3 convolutions of 8-bit integers in the transformed domain (Winograd 1980; Lavin and
  * Gray 2015, arXiv 1509.09308), exact. Inputs and weights are transformed to 16-bit integers without fractions. Sums
- * wrap at 32 bits. The transforms yield a whole multiple of each result; its range is so small that the result can be computed
- * from the wrapped 32 bits. Knows nothing of when this pays.
+ * wrap at 32 bits. The transforms yield a whole multiple of each result; its range is so small that the result can be
+ * computed from the wrapped 32 bits. Knows nothing of when this pays.
  *
  *                 input (transformed)  weights (transformed)  result times  range of the result
  *   m = 2, 3x3    |v| <=  1020         |u| <=  1152             4           [-2^29, 2^29)

@@ -1,6 +1,6 @@
 /* test_winograd_q.c - 3x3 and 1x3 convolutions of integers in the transformed domain against plain loops over 64-bit
- * integers: every sum is exact, every byte rounded half to even, to the ends of the ranges of inputs, weights, zero points and
- * sums. */
+ * integers: every sum is exact, every byte rounded half to even, to the ends of the ranges of inputs, weights, zero
+ * points and sums. */
 #include "kernel_test.h"
 
 #include "winograd_q_i8_i8.h"
