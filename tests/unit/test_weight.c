@@ -108,7 +108,7 @@ static void transformed_weights_hold_every_filter(void **state)
 
     for (int i = 0; i < OUTPUTS * INPUTS; i++)
         data[i * TAPS + 4] = (float)(i + 1);
-    made = (const float *)whole_in_any_pieces(w, winograd_weights(&lower, data, INPUTS, OUTPUTS, 4, "w"));
+    made = (const float *)whole_in_any_pieces(w, winograd_weights(&lower, data, TAPS, INPUTS, OUTPUTS, 4, "w"));
     for (int64_t f = 0; f < 36; f++)
         for (int64_t block = 0; block < OUTPUTS; block += 32)
             for (int64_t i = 0; i < INPUTS; i++)
@@ -127,7 +127,7 @@ static void transformed_bytes_hold_every_filter(void **state)
 
     for (int i = 0; i < OUTPUTS * INPUTS; i++)
         data[i * TAPS + 4] = (int8_t)(i % 200 - 100);
-    made = (const int16_t *)whole_in_any_pieces(w, winograd_q_weights(&lower, data, INPUTS, OUTPUTS, 4, "w"));
+    made = (const int16_t *)whole_in_any_pieces(w, winograd_q_weights(&lower, data, TAPS, INPUTS, OUTPUTS, 4, "w"));
     for (int64_t block = 0; block < 40; block += 32)
         for (int64_t f = 0; f < 36; f++)
             for (int64_t pair = 0; pair < INPUTS; pair += 2)
