@@ -68,7 +68,8 @@ static double key_of(const Space *s, int b, GreedyOrder order, const double *loa
     }
 }
 
-int greedy_rank(const Space *s, GreedyOrder order, int *buffer)
+/* The buffers in that order: buffer[n]. */
+static int rank_buffers(const Space *s, GreedyOrder order, int *buffer)
 {
     double       *load = calloc((size_t)s->nsection + 2, sizeof *load);
     RankedBuffer *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
@@ -305,7 +306,7 @@ int greedy_place(const Space *s, GreedyOrder order, bool tight, int64_t *offset,
 {
     int    *buffer = malloc(((size_t)s->n + 1) * sizeof *buffer);
     Greedy *g = greedy_open(s);
-    int     status = buffer && g ? greedy_rank(s, order, buffer) : PLAN_ENOMEM;
+    int     status = buffer && g ? rank_buffers(s, order, buffer) : PLAN_ENOMEM;
 
     if (!status)
         greedy_place_ranked(g, buffer, tight, offset, region);

@@ -35,7 +35,8 @@ typedef struct Frontier {
     int64_t     below; /* bytes: only smaller peaks are of use */
 } Frontier;
 
-void range_execute(const OrderRange *r, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after)
+/* Bytes live during step i, executed after the set `done`, and after it. */
+static void execute(const OrderRange *r, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after)
 {
     StepSet with = *done;
     int64_t freed = 0, reuse = 0;
@@ -195,7 +196,7 @@ static bool advance(const Frontier *f, OrderNode *state, int i)
 {
     int64_t during, after;
 
-    range_execute(f->range, &state->done, state->live, i, &during, &after);
+    execute(f->range, &state->done, state->live, i, &during, &after);
     state->peak = during > state->peak ? during : state->peak;
     step_done(f->range, state, i, after);
     return state->peak < f->below;
@@ -209,7 +210,7 @@ static void settle(const Frontier *f, OrderNode *state, int *noted, int *nnoted)
 
     for (int i = next_in(r, &open, 0); i < r->n; i = next_in(r, &open, i + 1)) {
         int64_t during, after;
-        range_execute(r, &state->done, state->live, i, &during, &after);
+        execute(r, &state->done, state->live, i, &during, &after);
         if (during > state->peak || after > state->live)
             continue;
         step_done(r, state, i, after);

@@ -71,9 +71,6 @@ int  range_open(OrderRange *range, const OrderGraph *graph, const int32_t *order
                 const char *done);
 void range_close(OrderRange *range);
 
-/* Bytes live during step i, executed after the set `done`, and after it. */
-void range_execute(const OrderRange *range, const StepSet *done, int64_t live, int i, int64_t *during, int64_t *after);
-
 /* Reorders range->step by exact search for a peak below *peak. Returns 1 if the least peak is known, and then *peak and
  * the steps have it; 0 if the states ran out, and then nothing changed; PLAN_ENOMEM. *states falls by what was spent. A
  * peak of at most `target` needs no improvement. */

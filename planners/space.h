@@ -129,9 +129,6 @@ typedef enum GreedyOrder {
  * beyond the end of the last one allowed. PLAN_OK or PLAN_ENOMEM. */
 int greedy_place(const Space *space, GreedyOrder order, bool tight, int64_t *offset, int32_t *region);
 
-/* The order itself: buffer[n]. */
-int greedy_rank(const Space *space, GreedyOrder order, int *buffer);
-
 /* The buffers from the bottom of a plan to its top; fixed buffers first, as in every order. */
 int greedy_rank_plan(const Space *space, const int64_t *offset, int *buffer);
 

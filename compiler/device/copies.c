@@ -214,7 +214,7 @@ static unsigned char behind(const Copies *c, const Step *step, int track, unsign
 
 static bool is_inside(const Step *loop, int step)
 {
-    return loop->kind == STEP_LOOP && loop->body[0].begin <= step && step < loop->body[0].end;
+    return loop->kind == STEP_LOOP && range_holds(loop->body[0], step);
 }
 
 /* Takes what holds behind step `from` (-1: the beginning) into what holds in front of step `to`. */

@@ -78,7 +78,7 @@ static bool reads_copy(const Program *p, int read)
            copy->operand[0].offset.max == 0;
 }
 
-bool branch_is_decided(const Program *p, int branch)
+static bool is_decidable(const Program *p, int branch)
 {
     const Step *step = &p->step[branch];
 
@@ -112,11 +112,11 @@ static void find_rows(Program *p, Range range)
 
     for (int s = range.begin; s < range.end; s = next) {
         const Step *step = &p->step[s];
-        bool        decides = s - 2 >= begin && branch_is_decided(p, s);
+        bool        decides = s - 2 >= begin && is_decidable(p, s);
 
         next = flow_after(p, s);
         branches += decides;
-        if (decides || step_never_changes(p, step) || (s > begin && s + 1 < range.end && branch_is_decided(p, s + 1)))
+        if (decides || step_never_changes(p, step) || (s > begin && s + 1 < range.end && is_decidable(p, s + 1)))
             continue;
         add_row(p, (Range){begin, s}, branches);
         for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
@@ -144,7 +144,7 @@ int program_decided_at(const Program *p, int step)
 bool program_decides_without_host(const Program *p, int step)
 {
     for (int i = 0; i < p->ndecided; i++)
-        if (p->decided[i].begin <= step && step < p->decided[i].end)
+        if (range_holds(p->decided[i], step))
             return true;
     return false;
 }

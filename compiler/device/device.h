@@ -65,8 +65,7 @@ bool step_never_changes(const Program *program, const Step *step);
 /* Finds the rows of steps whose branches the device can decide (decided.c); before the waits are found. */
 void program_find_decided(Program *program);
 
-/* Whether a STEP_IF can be decided by the device; then its condition there. */
-bool    branch_is_decided(const Program *program, int branch);
+/* The condition of a STEP_IF that the device decides, there. */
 Operand branch_condition(const Program *program, int branch);
 
 /* The number of the row that begins with a step, or -1; whether a step is in one. */

@@ -274,15 +274,6 @@ static void put_guard_table(Emit *emit, Text *text, int share)
     text_put(text, count ? "};\n#endif\n\n" : "    {0, 0, 0, 0},\n};\n#endif\n\n");
 }
 
-static void put_out_extents(Emit *emit, Text *text)
-{
-    for (int i = 0; i < emit->nout_extent; i++) {
-        text_printf(text, "    out->%s = ", emit->out_extent[i].name);
-        emit_extent(emit, text, (Extent){0, emit->out_extent[i].expr});
-        text_put(text, ";\n");
-    }
-}
-
 /* The body of a run that goes through all steps by number. */
 static void put_body(Emit *emit, Text *text)
 {
@@ -302,7 +293,7 @@ void c_run(Emit *emit)
 {
     Text text = text_new(emit->arena), body = text_new(emit->arena), extents = text_new(emit->arena);
 
-    put_out_extents(emit, &extents);
+    emit_out_extents(emit, &extents);
     for (int r = 0; r < emit->plan->nshare; r++) /* where the steps run */
         put_guard_table(emit, emit->program->nqueue > 1 ? &emit->code.functions : &text, r);
     if (emit->program->nqueue > 1)

@@ -45,11 +45,6 @@ static Index index_build(Emit *emit)
     return index;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 /* Every word of C text outside comments and strings: *p moves behind it; 0: no more. */
 static size_t next_word(const char **p, const char **word)
 {
@@ -67,11 +62,11 @@ static size_t next_word(const char **p, const char **word)
                 c += c[0] == '\\' && c[1] ? 2 : 1;
             c += *c != 0;
         } else if (isdigit((unsigned char)*c)) {
-            while (is_word(*c) || *c == '.')
+            while (text_is_word(*c) || *c == '.')
                 c++;
-        } else if (is_word(*c)) {
+        } else if (text_is_word(*c)) {
             *word = c;
-            while (is_word(*c))
+            while (text_is_word(*c))
                 c++;
             *p = c;
             return (size_t)(c - *word);
@@ -161,11 +156,6 @@ static bool is_function(const char *word, const char *header)
     return word[0] >= 'a' && word[0] <= 'z' && strncmp(word, "is", 2) && strcmp(word, "signbit");
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static void note_function(Emit *emit, const char *word, size_t length)
 {
     for (int i = 0; i < emit->nlibc; i++)
@@ -220,7 +210,7 @@ void emit_chunks(Emit *emit, const Text *text, Text *includes, Text *chunks)
         if (needed[i])
             text_printf(includes, "#include <%s>\n", standards[i].header);
     if (emit->nlibc)
-        qsort(emit->libc, (size_t)emit->nlibc, sizeof *emit->libc, compare_names);
+        qsort(emit->libc, (size_t)emit->nlibc, sizeof *emit->libc, text_compare);
     emit->emission->libc = emit->libc;
     emit->emission->nlibc = emit->nlibc;
 }

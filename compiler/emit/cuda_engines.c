@@ -57,7 +57,7 @@ static bool uses(const Emit *emit, Library library)
     return library_engines(emit->program, library, emit->program->nengine) > 0;
 }
 
-bool emit_has_engines(const Emit *emit)
+static bool has_engines(const Emit *emit)
 {
     return emit->program->nengine > 0;
 }
@@ -68,7 +68,7 @@ void emit_engine_members(Emit *emit, Text *text)
     int engines = library_engines(p, LIBRARY_CUDNN, p->nengine), convs = library_steps(p, LIBRARY_CUDNN, p->nstep),
         products = library_steps(p, LIBRARY_CUBLASLT, p->nstep);
 
-    if (emit_has_engines(emit))
+    if (has_engines(emit))
         text_printf(text,
                     "    void       *given[%d]; /* by step: what its library is given; NULL: its own kernel runs */\n",
                     engine_steps(p, p->nstep));
@@ -351,7 +351,7 @@ void emit_engines_reset(Emit *emit, Text *text)
                     "        for (int k = 0; k < %d; k++)\n"
                     "            memory->context->product[i][k] = 0;\n",
                     library_steps(emit->program, LIBRARY_CUBLASLT, emit->program->nstep), KEPT);
-    if (emit_has_engines(emit))
+    if (has_engines(emit))
         text_put(text, "    for (int i = 0; i < (int)(sizeof memory->context->given / sizeof(void *)); i++)\n"
                        "        memory->context->given[i] = 0;\n");
 }

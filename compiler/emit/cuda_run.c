@@ -151,20 +151,11 @@ static void put_begin(Emit *emit, Text *text)
         text_put(text, "    return 0;\n}\n\n");
 }
 
-static void put_out_extents(Emit *emit, Text *text)
-{
-    for (int i = 0; i < emit->nout_extent; i++) {
-        text_printf(text, "    out->%s = ", emit->out_extent[i].name);
-        emit_extent(emit, text, (Extent){0, emit->out_extent[i].expr});
-        text_put(text, ";\n");
-    }
-}
-
 static void put_end(Emit *emit, Text *text)
 {
     Text lines = lines_of(emit, (Range){program_device_range(emit->program).end, emit->program->nstep});
 
-    put_out_extents(emit, &lines);
+    emit_out_extents(emit, &lines);
     text_put_named(text,
                    "/* Waits for the device; then the steps behind all of its own. */\n"
                    "static int @_end(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n",

@@ -107,6 +107,7 @@ int64_t     emit_share_offset(const Emit *emit, int buffer);  /* of a planned bu
 
 /* emit_extent.c - run-time integers as C expressions. */
 void emit_extent(Emit *emit, Text *text, Extent extent);
+void emit_out_extents(Emit *emit, Text *text);            /* the lines that tell the caller those that a run found */
 void emit_extent_value(Emit *emit, Text *text, int expr); /* an expression, not its slot */
 
 /* emit_expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type,
@@ -130,7 +131,6 @@ void emit_queues(Emit *emit, const Text *extents, Text *text);
 void emit_queues_context(Emit *emit, Text *text); /* the context of the units */
 
 /* cuda_engines.c - engines of cuDNN in a program for a device; each appends nothing where the program uses none. */
-bool emit_has_engines(const Emit *emit);
 void emit_engine_members(Emit *emit, Text *text); /* of the context */
 void emit_engine_call(Emit *emit, int index, const char *own,
                       Text *text);               /* the call of a step; own: that of its kernel */
@@ -192,14 +192,13 @@ void emit_weights(Emit *emit, Text *text); /* the declarations in the C file */
 void emit_init(Emit *emit, Text *text);    /* <name>_init and <name>_verify, where needed */
 
 /* swap.c - weights that are loaded while the model runs; only where the plan has a Swap. */
-void     emit_fetch(Emit *emit, int index, const char *blanks); /* the line of a fetch, to emit->run */
-void     emit_await(Emit *emit, int index, const char *blanks); /* the line in front of a step that waits for one */
-void     emit_swap_run(Emit *emit, Text *text);                 /* the run function around the function of the steps */
-void     emit_swap_file(Emit *emit, Emission *emission);        /* the pieces of the weights file */
-uint64_t emit_swap_id(Emit *emit);                              /* the identity of the weights file */
-void     emit_swap_sizes(Emit *emit, Text *text);               /* macros of the header */
-void     emit_swap_type(Emit *emit, Text *text);                /* type of a memory's loader state */
-void     emit_swap_members(Emit *emit, Text *text);             /* members of the memory's struct */
+void emit_fetch(Emit *emit, int index, const char *blanks); /* the line of a fetch, to emit->run */
+void emit_await(Emit *emit, int index, const char *blanks); /* the line in front of a step that waits for one */
+void emit_swap_run(Emit *emit, Text *text);                 /* the run function around the function of the steps */
+void emit_swap_file(Emit *emit, Emission *emission);        /* the pieces of the weights file */
+void emit_swap_sizes(Emit *emit, Text *text);               /* macros of the header */
+void emit_swap_type(Emit *emit, Text *text);                /* type of a memory's loader state */
+void emit_swap_members(Emit *emit, Text *text);             /* members of the memory's struct */
 
 /* checksum.c - the checksum (occ_sum) of consecutive pieces, after bytes whose checksum is `before` (0: no bytes). */
 uint64_t emit_checksum(Arena *arena, uint64_t before, const FilePiece *piece, int count);

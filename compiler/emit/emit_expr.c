@@ -20,12 +20,6 @@ static const char *suffix(DType dtype)
     return dtype_info(dtype)->suffix;
 }
 
-/* Low-precision floats compute as float. */
-static DType computed(DType dtype)
-{
-    return dtype_info(dtype)->class == 'L' ? DTYPE_F32 : dtype;
-}
-
 static void refuse(Writer *p, const char *what)
 {
     p->emit->status = diag_bug(p->emit->diag, p->loc, "an expression on vectors holds %s", what);
@@ -50,7 +44,7 @@ static void put_vector_literal(Writer *p, float literal)
 
 static void put_literal(Writer *p, const ScalarNode *n)
 {
-    DType dtype = computed(n->dtype);
+    DType dtype = dtype_computed(n->dtype);
     Text *text = &p->body;
 
     if (p->vector) {
@@ -141,8 +135,8 @@ static bool saturating(const ScalarNode *n, DType to)
  * rounds and saturates. */
 static void put_vector_cast(Writer *p, const ScalarNode *n)
 {
-    DType from = computed(p->expr->node[n->a].dtype), to = n->dtype;
-    bool  byte = to == DTYPE_U8 || to == DTYPE_I8, is_last = n == &p->expr->node[p->expr->nnode - 1];
+    DType from = dtype_computed(p->expr->node[n->a].dtype), to = n->dtype;
+    bool  byte = dtype_is_byte(to), is_last = n == &p->expr->node[p->expr->nnode - 1];
     bool  cut = byte && !n->saturate && !is_last;
 
     if (to != DTYPE_F32 && to != DTYPE_BOOL && from != to && (!byte || from != DTYPE_F32))
@@ -156,7 +150,7 @@ static void put_vector_cast(Writer *p, const ScalarNode *n)
 
 static void put_cast(Writer *p, const ScalarNode *n)
 {
-    DType from = computed(p->expr->node[n->a].dtype), to = n->dtype;
+    DType from = dtype_computed(p->expr->node[n->a].dtype), to = n->dtype;
 
     if (p->vector) {
         put_vector_cast(p, n);
@@ -214,7 +208,7 @@ static void put_operator(Writer *p, const ScalarNode *n)
 {
     const ScalarInfo *info = scalar_info(n->op);
     const int         operand[3] = {n->a, n->b, n->c};
-    DType             dtype = computed(p->expr->node[info->arity == 3 ? n->b : n->a].dtype);
+    DType             dtype = dtype_computed(p->expr->node[info->arity == 3 ? n->b : n->a].dtype);
 
     if (p->vector && !info->vector)
         refuse(p, "an operator that has no vector form");
@@ -261,7 +255,7 @@ static void put_node(Writer *p, int index)
 
 static void put_result(Writer *p, int last)
 {
-    DType dtype = computed(p->expr->node[last].dtype);
+    DType dtype = dtype_computed(p->expr->node[last].dtype);
     bool  low = !p->vector && dtype_info(p->stored)->class == 'L';
 
     text_put(&p->body, "    return ");
@@ -308,7 +302,8 @@ static void print_body(Writer *p)
         const ScalarNode *n = &expr->node[i];
         if (!live[i] || n->op == SCALAR_ACC || n->op == SCALAR_LITERAL)
             continue;
-        text_printf(&p->body, "    const %s t%d = ", p->vector ? "occ_vf" : dtype_info(computed(n->dtype))->ctype, i);
+        text_printf(&p->body, "    const %s t%d = ", p->vector ? "occ_vf" : dtype_info(dtype_computed(n->dtype))->ctype,
+                    i);
         put_node(p, i);
         text_put(&p->body, ";\n");
     }
@@ -329,7 +324,7 @@ static const Scalar *identity(Emit *emit, DType stored)
     Scalar *expr = arena_one(emit->arena, Scalar);
 
     expr->node = arena_one(emit->arena, ScalarNode);
-    expr->node[0] = (ScalarNode){.op = SCALAR_ACC, .dtype = computed(stored)};
+    expr->node[0] = (ScalarNode){.op = SCALAR_ACC, .dtype = dtype_computed(stored)};
     expr->nnode = 1;
     return expr;
 }

@@ -124,3 +124,12 @@ void emit_extent(Emit *emit, Text *text, Extent extent)
     else
         emit_extent_value(emit, text, extent.expr);
 }
+
+void emit_out_extents(Emit *emit, Text *text)
+{
+    for (int i = 0; i < emit->nout_extent; i++) {
+        text_printf(text, "    out->%s = ", emit->out_extent[i].name);
+        emit_extent(emit, text, (Extent){0, emit->out_extent[i].expr});
+        text_put(text, ";\n");
+    }
+}

@@ -15,16 +15,6 @@ typedef struct BlockPiece {
     const Buffer  *block;
 } BlockPiece;
 
-/* Number of the fetch among all fetches. */
-static int load_of(const Program *p, int step)
-{
-    int number = 0;
-
-    for (int i = 0; i < step; i++)
-        number += p->step[i].kind == STEP_FETCH;
-    return number;
-}
-
 /* ------------------------------------------------------------------------------------------------------------- sums */
 
 static void make_block(const void *of, int64_t from, int64_t bytes, void *to)
@@ -73,7 +63,7 @@ void emit_fetch(Emit *emit, int index, const char *blanks)
                 (long long)emit->plan->stored[x->buffer], (long long)block->size);
     emit_operand(emit, &emit->run, x);
     text_printf(&emit->run, ", 0x%016llxULL)); /* %d load %d: %s */\n", (unsigned long long)sum_of(emit, x->buffer),
-                index, load_of(p, index), text_comment(emit->arena, block->name));
+                index, fetch_number(p, index), text_comment(emit->arena, block->name));
 }
 
 void emit_await(Emit *emit, int index, const char *blanks)
@@ -86,7 +76,7 @@ void emit_await(Emit *emit, int index, const char *blanks)
         for (int k = 0; k < step->noperand; k++)
             if (p->step[s].kind == STEP_FETCH && p->step[s].operand[0].buffer == step->operand[k].buffer)
                 last = s;
-    text_printf(&emit->run, "%sOCC_AWAIT(%d);\n", blanks, load_of(p, last));
+    text_printf(&emit->run, "%sOCC_AWAIT(%d);\n", blanks, fetch_number(p, last));
 }
 
 /* The public run function: whatever happens in the steps, no load is in flight when it returns. */
@@ -119,7 +109,7 @@ static void put_u64(unsigned char *to, uint64_t value)
 }
 
 /* The identity of the weights file: the hash of its blocks, their places and bytes. */
-uint64_t emit_swap_id(Emit *emit)
+static uint64_t file_id(Emit *emit)
 {
     uint64_t   id = 0;
     int        count;
@@ -146,7 +136,7 @@ void emit_swap_file(Emit *emit, Emission *e)
 
     memcpy(header, "occswap1", 8);
     memcpy(header + 8, emit->model->sha256, 32);
-    put_u64(header + 40, emit_swap_id(emit));
+    put_u64(header + 40, file_id(emit));
     put_u64(header + 48, (uint64_t)emit->plan->swap->file);
     put_u64(header + WEIGHT_HEADER - 8, occ_sum(0, header, WEIGHT_HEADER - 8));
     ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, head);
@@ -174,7 +164,7 @@ void emit_swap_sizes(Emit *emit, Text *text)
                 "#define %s_WEIGHTS_ID 0x%016llxULL /* bytes 40 to 47 of the file, little-endian */\n",
                 emit->upper, (long long)swap->kept, emit->upper,
                 (long long)int_max(swap->loader.align, emit->buffer_align), emit->upper, swap->ahead, emit->upper,
-                (long long)swap->file, emit->upper, (unsigned long long)emit_swap_id(emit));
+                (long long)swap->file, emit->upper, (unsigned long long)file_id(emit));
 }
 
 void emit_swap_type(Emit *emit, Text *text)

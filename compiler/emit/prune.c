@@ -58,11 +58,6 @@ static void macro_set(Prune *p, Macro macro)
         *found = macro;
 }
 
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_';
-}
-
 static const char *skip_blanks(const char *c)
 {
     return c + strspn(c, " \t");
@@ -72,7 +67,7 @@ static size_t word_length(const char *c)
 {
     size_t n = 0;
 
-    while (is_word(c[n]))
+    while (text_is_word(c[n]))
         n++;
     return n;
 }
@@ -219,7 +214,7 @@ static Condition read_unary(ConditionReader *r)
         inner.joined = false;
         return inner;
     }
-    if (!strncmp(from, "defined", 7) && !is_word(from[7])) {
+    if (!strncmp(from, "defined", 7) && !text_is_word(from[7])) {
         r->at = from + 7;
         return read_defined(r, from);
     }

@@ -45,6 +45,16 @@ const DTypeInfo *dtype_info(DType dtype)
     return &info[dtype > DTYPE_NONE && dtype < DTYPE_COUNT ? dtype : DTYPE_NONE];
 }
 
+bool dtype_is_byte(DType dtype)
+{
+    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
+}
+
+DType dtype_computed(DType dtype)
+{
+    return dtype_info(dtype)->class == 'L' ? DTYPE_F32 : dtype;
+}
+
 /* --------------------------------------------------------------------------------------------------------- builders */
 
 Model *model_new(Arena *arena, const char *path)
@@ -106,6 +116,14 @@ Node *node_new(Graph *graph, OpKind op, int nin, int nout, const char *name)
     return node;
 }
 
+Value *graph_parameter(Graph *body)
+{
+    Value *value = value_new(body, NULL);
+
+    ARENA_PUSH(body->model->arena, body->in, body->nin, body->cin, value);
+    return value;
+}
+
 void graph_append(Graph *graph, Node *node)
 {
     graph_insert(graph, graph->nnode, node);
@@ -118,7 +136,24 @@ void graph_insert(Graph *graph, int position, Node *node)
     graph->node[position] = node;
 }
 
-static void replace_in(Value **list, int count, const Value *old, Value *with)
+int graph_position(const Graph *graph, const Node *node)
+{
+    int at = 0;
+
+    while (graph->node[at] != node)
+        at++;
+    return at;
+}
+
+bool graph_has_output(const Graph *graph, const Value *value)
+{
+    for (int i = 0; i < graph->nout; i++)
+        if (graph->out[i] == value)
+            return true;
+    return false;
+}
+
+void values_replace(Value **list, int count, const Value *old, Value *with)
 {
     for (int i = 0; i < count; i++)
         if (list[i] == old)
@@ -129,12 +164,12 @@ static void replace_reads(Graph *graph, const Value *old, Value *with)
 {
     for (int i = 0; i < graph->nnode; i++) {
         Node *node = graph->node[i];
-        replace_in(node->in, node->nin, old, with);
+        values_replace(node->in, node->nin, old, with);
         for (int b = 0; b < 2; b++)
             if (node->body[b])
                 replace_reads(node->body[b], old, with);
     }
-    replace_in(graph->out, graph->nout, old, with);
+    values_replace(graph->out, graph->nout, old, with);
 }
 
 /* Replaces the value everywhere, also in extents that are elements of it: those of a Slice by `ends`, say, where an
@@ -193,6 +228,13 @@ int64_t node_int(const Node *node, const char *name, int64_t otherwise)
     const Attr *attr = node_attr(node, name);
 
     return attr && attr->kind == ATTR_INT ? attr->i : otherwise;
+}
+
+int node_axis(const Node *node, int64_t otherwise, int rank)
+{
+    int64_t axis = node_int(node, "axis", otherwise);
+
+    return (int)(axis < 0 ? axis + rank : axis);
 }
 
 float node_float(const Node *node, const char *name, float otherwise)

@@ -27,6 +27,8 @@ typedef struct DTypeInfo {
 } DTypeInfo;
 
 const DTypeInfo *dtype_info(DType dtype);
+bool             dtype_is_byte(DType dtype);  /* int8 or uint8 */
+DType            dtype_computed(DType dtype); /* what arithmetic on it is done in: float for low-precision floats */
 
 /* ------------------------------------------------------------------------------------------------ run-time integers */
 
@@ -241,10 +243,14 @@ Graph *graph_new(Model *model, Graph *parent, const char *name);
 Value *value_new(Graph *graph, const char *name); /* name NULL: a fresh one is made */
 Value *value_constant(Graph *graph, const char *name, Type type, const Const *data);
 Node  *node_new(Graph *graph, OpKind op, int nin, int nout, const char *name); /* not yet in graph->node */
-void   graph_append(Graph *graph, Node *node);                                 /* at the end */
+Value *graph_parameter(Graph *body);           /* a new one, behind those that the body has */
+void   graph_append(Graph *graph, Node *node); /* at the end */
 void   graph_insert(Graph *graph, int position, Node *node);
-void   value_replace(Graph *graph, Value *old, Value *with); /* every use of old, bodies included */
-int    graph_sort(Graph *graph, Diag *diag);                 /* put nodes after what they read; -1: a cycle (sort.c) */
+int    graph_position(const Graph *graph, const Node *node); /* of a node of this graph, in graph->node */
+bool   graph_has_output(const Graph *graph, const Value *value);
+void   value_replace(Graph *graph, Value *old, Value *with);                   /* every use of old, bodies included */
+void   values_replace(Value **list, int count, const Value *old, Value *with); /* in this list alone */
+int    graph_sort(Graph *graph, Diag *diag); /* put nodes after what they read; -1: a cycle (sort.c) */
 /* Counts the readers of each value, those in nested graphs too, by its id, with the last one: NULL, the graph
  * itself. */
 void graph_count_uses(const Graph *graph, int *uses, Node **user);
@@ -253,6 +259,7 @@ bool graph_contains(const Graph *outer, const Graph *inner); /* inner is outer o
 
 const Attr *node_attr(const Node *node, const char *name); /* NULL: absent */
 int64_t     node_int(const Node *node, const char *name, int64_t otherwise);
+int         node_axis(const Node *node, int64_t otherwise, int rank); /* "axis"; a negative one counts from the end */
 float       node_float(const Node *node, const char *name, float otherwise);
 const char *node_string(const Node *node, const char *name, const char *otherwise);
 /* The position of a string attribute's value among `count` words; 0 if it is absent, -1 with a message if it is none of

@@ -79,7 +79,7 @@ bool linear_add(const Linear *a, const Linear *b, int64_t times, Linear *out)
     return true;
 }
 
-bool linear_scale(const Linear *a, int64_t times, Linear *out)
+static bool scale(const Linear *a, int64_t times, Linear *out)
 {
     Linear zero = {0};
 
@@ -105,9 +105,9 @@ bool linear_mul(const Linear *a, const Linear *b, Linear *out)
     Term term;
 
     if (!a->nterm)
-        return linear_scale(b, a->constant, out);
+        return scale(b, a->constant, out);
     if (!b->nterm)
-        return linear_scale(a, b->constant, out);
+        return scale(a, b->constant, out);
     if (a->nterm != 1 || b->nterm != 1 || a->constant || b->constant)
         return false;
     term = a->term[0];

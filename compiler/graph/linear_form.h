@@ -24,7 +24,6 @@ typedef struct Linear {
 /* Each returns false, *out unspecified, when the result overflows or has too many terms or factors. */
 bool linear_from(const Model *model, Extent extent, Linear *out);
 bool linear_add(const Linear *a, const Linear *b, int64_t times, Linear *out); /* a + times * b */
-bool linear_scale(const Linear *a, int64_t times, Linear *out);
 bool linear_mul(const Linear *a, const Linear *b, Linear *out);
 
 /* a == quotient * divisor + rest, with 0 <= rest.constant < divisor; terms whose coefficient the divisor divides go

@@ -44,7 +44,8 @@ PropagatedOp propagated_op(OpKind op)
     return PROPAGATED_NONE;
 }
 
-bool propagated_is_rough(const Model *model, Extent extent)
+/* Whether the expression is a float of which only the interval is known. */
+static bool is_rough(const Model *model, Extent extent)
 {
     const Expr *expr = extent.expr < 0 ? NULL : &model->expr[extent.expr];
 
@@ -186,8 +187,7 @@ static Extent rough(Infer *infer, const Value *value, int index, FloatRange rang
 
 static bool whole(const Model *model, Extent extent)
 {
-    return !propagated_is_rough(model, extent) && extent_min(model, extent) > -WHOLE_FLOATS &&
-           extent.max < WHOLE_FLOATS;
+    return !is_rough(model, extent) && extent_min(model, extent) > -WHOLE_FLOATS && extent.max < WHOLE_FLOATS;
 }
 
 static Extent apply_float(Infer *infer, Node *node, PropagatedOp op, int index)
@@ -258,7 +258,7 @@ void propagate_binary(Infer *infer, Node *node)
         return;
     for (int i = 0; i < count; i++) {
         Extent x = a[na == 1 ? 0 : i], y = b[nb == 1 ? 0 : i];
-        if (propagated_is_rough(infer->model, x) || propagated_is_rough(infer->model, y))
+        if (is_rough(infer->model, x) || is_rough(infer->model, y))
             return;
         out[i] = propagated_apply(infer, op, x, y);
         if (out[i].expr == -2)
@@ -291,11 +291,11 @@ static Extent apply_unary(Infer *infer, Node *node, Extent x, int index)
     if (node->op == OP_onnx_Not)
         return negated(infer, x);
     if (node->op == OP_onnx_Floor || node->op == OP_onnx_Ceil || node->op == OP_onnx_Round) {
-        if (!propagated_is_rough(model, x))
+        if (!is_rough(model, x))
             return x;
         return extent_symbol(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
     }
-    if (propagated_is_rough(model, x))
+    if (is_rough(model, x))
         return (Extent){0, -2};
     if (node->op == OP_onnx_Neg)
         return infer_sub(infer, extent_const(0), x);
@@ -329,8 +329,8 @@ static Extent cast_one(Infer *infer, const Node *node, DType to, Extent x, int i
     Model *model = infer->model;
 
     if (to == DTYPE_BOOL)
-        return propagated_is_rough(model, x) ? (Extent){0, -2} : negated(infer, negated(infer, x));
-    if (propagated_is_rough(model, x))
+        return is_rough(model, x) ? (Extent){0, -2} : negated(infer, negated(infer, x));
+    if (is_rough(model, x))
         return extent_symbol(model, EXPR_ELEM, node->out[0]->id, index, extent_min(model, x), x.max);
     if (to == DTYPE_F32 && !whole(model, x))
         return rough(infer, node->out[0], index, (FloatRange){(double)extent_min(model, x), (double)x.max});

@@ -45,7 +45,4 @@ bool propagate_strides(const Type *type, int64_t *stride);
 /* One element, for reductions too. */
 Extent propagated_apply(Infer *infer, PropagatedOp op, Extent a, Extent b);
 
-/* Whether the expression is a float of which only the interval is known. */
-bool propagated_is_rough(const Model *model, Extent extent);
-
 #endif

@@ -84,16 +84,13 @@ int64_t keys_find(const Keys *keys, const Keys *wanted, int64_t index);
 /* Sets an output's type; does nothing if the model omits the output. Returns 0, or -1 with a message when the type
  * contradicts a declared element type or an extent has no bound. */
 int  infer_set(Infer *infer, Node *node, int index, Type type);
+int  infer_set_same(Infer *infer, Node *node, int index); /* the element type and the shape of input 0 */
 int  infer_set_tensor(Infer *infer, Node *node, int index, DType dtype, int rank, const Extent *dim);
 int  infer_set_like(Infer *infer, Node *node, int index,
                     int input);                   /* same type; integers also keep their tracked values */
 Type infer_shaped(DType dtype, const Type *like); /* the extents of `like` */
 Type type_sequence(Model *model, Type item, Extent count);
 Type type_optional(Model *model, Type item, Extent present);
-
-/* The type of a tensor that is a member of a sequence or optional. Extents in which members differ are run-time
- * integers. */
-int infer_member(Infer *infer, Node *node, int output, const Type *item, Type *out);
 
 /* Numpy broadcast of two shapes; appends run-time equality only as EXPR_BCAST (lowering adds the check). */
 int infer_broadcast(Infer *infer, const Node *node, const Type *a, const Type *b, Type *out);

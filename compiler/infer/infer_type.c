@@ -103,6 +103,11 @@ int infer_set_tensor(Infer *infer, Node *node, int index, DType dtype, int rank,
     return infer_set(infer, node, index, type);
 }
 
+int infer_set_same(Infer *infer, Node *node, int index)
+{
+    return infer_set(infer, node, index, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+}
+
 int infer_set_like(Infer *infer, Node *node, int index, int input)
 {
     const Value *from = node->in[input];

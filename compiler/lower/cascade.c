@@ -19,9 +19,8 @@ enum {
 
 static bool is_image(const Type *type)
 {
-    return type->kind == TYPE_TENSOR &&
-           (type->dtype == DTYPE_F32 || type->dtype == DTYPE_U8 || type->dtype == DTYPE_I8) && type->rank == AXES &&
-           extent_is(type->dim[0], 1) && extent_is_const(type->dim[1]) && type_elements(type) > 0;
+    return type->kind == TYPE_TENSOR && (type->dtype == DTYPE_F32 || dtype_is_byte(type->dtype)) &&
+           type->rank == AXES && extent_is(type->dim[0], 1) && extent_is_const(type->dim[1]) && type_elements(type) > 0;
 }
 
 /* Whether the node has constant weights, which every strip reads again. */

@@ -6,7 +6,6 @@
 #include "support/int.h"
 
 enum {
-    CHANNEL = 1,
     ROW = 2,
     LEAST_OUTPUTS = 8,       /* below, other kernels are better */
     BLOCK_BYTES = 96 * 1024, /* bytes of the expression's values in a block, at most, where memory is not short */

@@ -15,11 +15,6 @@ static bool is_lane(DType dtype)
     return dtype == DTYPE_F32 || dtype == DTYPE_BOOL;
 }
 
-static bool is_byte(DType dtype)
-{
-    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
-}
-
 /* Whether one node can be computed on float vectors: booleans are 1.0 and 0.0, bytes are exact as floats. */
 static bool node_is_vector(const Scalar *s, const ScalarNode *n)
 {
@@ -30,11 +25,11 @@ static bool node_is_vector(const Scalar *s, const ScalarNode *n)
     case SCALAR_LITERAL:
         return is_lane(n->dtype);
     case SCALAR_LOAD:
-        return is_lane(n->stored) || is_byte(n->stored);
+        return is_lane(n->stored) || dtype_is_byte(n->stored);
     case SCALAR_CAST:
-        if (is_byte(n->dtype)) /* cut to what a byte holds, as storing does */
+        if (dtype_is_byte(n->dtype)) /* cut to what a byte holds, as storing does */
             return s->node[n->a].dtype == DTYPE_F32;
-        return n->dtype == DTYPE_F32 && (is_lane(s->node[n->a].dtype) || is_byte(s->node[n->a].dtype));
+        return n->dtype == DTYPE_F32 && (is_lane(s->node[n->a].dtype) || dtype_is_byte(s->node[n->a].dtype));
     default:
         if (!info || !info->vector || !is_lane(n->dtype))
             return false;
@@ -67,7 +62,7 @@ static bool is_loaded_as_float(const Scalar *s, int index)
 void lower_classify(Scalar *s, DType stored)
 {
     s->stored = stored;
-    s->vector = is_lane(stored) || is_byte(stored);
+    s->vector = is_lane(stored) || dtype_is_byte(stored);
     for (int i = 0; i < s->nnode; i++) {
         const ScalarNode *n = &s->node[i];
         bool              converts = n->op == SCALAR_CAST && n->dtype == DTYPE_F32 && loads_int32(&s->node[n->a]);
@@ -215,7 +210,7 @@ static bool base_accepts(Lower *lower, const Node *node, int count, const Deferr
         if (lower_input(lower, node, i, &x) < 0)
             return false;
         x = operand_broadcast(lower, x, type->rank, type->dim);
-        if ((!is_lane(x.dtype) && !is_byte(x.dtype)) || !base->accepts(base, &x))
+        if ((!is_lane(x.dtype) && !dtype_is_byte(x.dtype)) || !base->accepts(base, &x))
             return false;
     }
     return true;
@@ -287,7 +282,7 @@ static int last_bytes(const Scalar *s)
 {
     int at = s->nnode - 1;
 
-    while (at >= 0 && (s->node[at].op != SCALAR_CAST || !is_byte(s->node[at].dtype)))
+    while (at >= 0 && (s->node[at].op != SCALAR_CAST || !dtype_is_byte(s->node[at].dtype)))
         at--;
     for (int i = at + 1; at >= 0 && i < s->nnode; i++)
         if (s->node[i].op == SCALAR_LOAD || s->node[i].op == SCALAR_ACC || (s->node[i].a >= 0 && s->node[i].a < at) ||
@@ -378,8 +373,8 @@ Deferred *lower_elementwise_of(Lower *lower, const Node *node, int count, bool v
 
     if (make_room(lower, node, count) < 0)
         return NULL;
-    vector =
-        vector && (is_lane(node->out[0]->type.dtype) || is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
+    vector = vector &&
+             (is_lane(node->out[0]->type.dtype) || dtype_is_byte(node->out[0]->type.dtype)); /* epilogues are vectors */
     base = choose_base(lower, node, count, vector);
     for (int i = 0; i < count; i++) {
         Deferred *q = deferred_producer(lower, node->in[i]);
@@ -482,7 +477,7 @@ static int finish_converted(Lower *lower, Deferred *p, Operand y)
 
 bool deferred_stores(const Deferred *p, DType dtype)
 {
-    return !p->accepts || dtype == DTYPE_F32 || (p->bytes && is_byte(dtype));
+    return !p->accepts || dtype == DTYPE_F32 || (p->bytes && dtype_is_byte(dtype));
 }
 
 int lower_finish(Lower *lower, Value *value)

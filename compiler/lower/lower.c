@@ -60,8 +60,7 @@ static void place_inside(Lower *lower, const Graph *graph)
         if (node->op != OP_onnx_Concat || (lower->copied && lower->copied[node->out[0]->id]) ||
             node->out[0]->type.dtype == DTYPE_TEXT)
             continue;
-        axis = (int)node_int(node, "axis", 1);
-        axis += axis < 0 ? node->out[0]->type.rank : 0;
+        axis = node_axis(node, 1, node->out[0]->type.rank);
         if (!has_places(node, axis))
             continue;
         for (int k = 0; k < node->nin; k++) {

@@ -17,15 +17,9 @@ int scalar_acc(Lower *lower, Scalar *s, DType dtype)
     return scalar_push(lower, s, blank(SCALAR_ACC, dtype));
 }
 
-/* Low-precision floats compute as F32. */
-static DType computes_as(DType stored)
-{
-    return dtype_info(stored)->class == 'L' ? DTYPE_F32 : stored;
-}
-
 int scalar_load(Lower *lower, Scalar *s, DType stored, int operand)
 {
-    ScalarNode node = blank(SCALAR_LOAD, computes_as(stored));
+    ScalarNode node = blank(SCALAR_LOAD, dtype_computed(stored));
 
     node.stored = stored;
     node.operand = operand;
@@ -34,7 +28,7 @@ int scalar_load(Lower *lower, Scalar *s, DType stored, int operand)
 
 int scalar_literal(Lower *lower, Scalar *s, DType dtype, double value)
 {
-    ScalarNode node = blank(SCALAR_LITERAL, computes_as(dtype));
+    ScalarNode node = blank(SCALAR_LITERAL, dtype_computed(dtype));
 
     node.literal = value;
     node.integer = value >= -9.2e18 && value <= 9.2e18 ? (int64_t)value : 0;
@@ -64,7 +58,7 @@ int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c)
 
 int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate)
 {
-    ScalarNode node = blank(dtype_info(to)->class == 'L' ? SCALAR_ROUND_TO : SCALAR_CAST, computes_as(to));
+    ScalarNode node = blank(dtype_info(to)->class == 'L' ? SCALAR_ROUND_TO : SCALAR_CAST, dtype_computed(to));
 
     if (s->node[a].dtype == to)
         return a;

@@ -199,7 +199,8 @@ Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent
 
 /* --------------------------------------------------------------------------------------------------------- integers */
 
-int sequence_integer(Lower *lower, Operand word, const Value *value, int which, int64_t lo, int64_t hi, Extent *out)
+/* One int64_t as a fresh run-time integer in [lo,hi], known as number `which` of `value`. */
+static int find_integer(Lower *lower, Operand word, const Value *value, int which, int64_t lo, int64_t hi, Extent *out)
 {
     *out = extent_symbol(lower->model, EXPR_VAR, value->id, WHICH_FIRST + which, lo, hi);
     return lower_read(lower, word, *out);
@@ -214,7 +215,7 @@ int sequence_count(Lower *lower, Value *value, Extent *out)
         return -1;
     if (!sequence_layout(&value->type, &l))
         return diag_bug(lower->diag, (Loc){0}, "'%s' has no layout", value->name);
-    return sequence_integer(lower, sequence_words(lower, x, extent_const(0), 1), value, 0, 0, l.capacity, out);
+    return find_integer(lower, sequence_words(lower, x, extent_const(0), 1), value, 0, 0, l.capacity, out);
 }
 
 int sequence_made(Lower *lower, Value *value)
@@ -249,7 +250,7 @@ int sequence_extents(Lower *lower, const Value *made, Operand words)
                 return -1;
             continue;
         }
-        if (sequence_integer(lower, words, made, 1 + i, 0, INT64_MAX / 64, &found) < 0 ||
+        if (find_integer(lower, words, made, 1 + i, 0, INT64_MAX / 64, &found) < 0 ||
             lower_check(lower, extent_op(lower->model, EXPR_EQ, found, wanted)) < 0)
             return -1;
     }
@@ -268,7 +269,7 @@ int sequence_take(Lower *lower, const Value *made, const Type *type, Operand seq
                                 "the rank of '%s' is known only while running; declare its shape in the model",
                                 made->name);
     if (l.rank < 0) {
-        if (sequence_integer(lower, kept, made, MAX_RANK + 1, 0, MAX_RANK, &rank) < 0 ||
+        if (find_integer(lower, kept, made, MAX_RANK + 1, 0, MAX_RANK, &rank) < 0 ||
             lower_check(lower, extent_op(lower->model, EXPR_EQ, rank, extent_const(made->type.rank))) < 0)
             return -1;
         kept.offset = add(lower, kept.offset, extent_const(1));

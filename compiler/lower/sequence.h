@@ -57,9 +57,6 @@ int     sequence_keep(const Type *type, const Type *member, Extent *words);
 /* Member `index` with these extents, dense. Members that are sequences: the member's own bytes. */
 Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent index, const Type *member);
 
-/* One int64_t as a fresh run-time integer in [lo,hi], known as number `which` of `value`. */
-int sequence_integer(Lower *lower, Operand word, const Value *value, int which, int64_t lo, int64_t hi, Extent *out);
-
 /* The members that `value` has, as a run-time integer. */
 int sequence_count(Lower *lower, Value *value, Extent *out);
 

@@ -6,6 +6,8 @@
 #include "kernels/conv_cost.h"
 #include "lower/call.h"
 
+enum { CHANNEL = 1 }; /* the axis of an image's channels, in ONNX's order */
+
 /* x as {batch, channels, depth, height, width}; missing leading spatial axes are 1 wide. */
 Operand spatial_image(Operand x);
 

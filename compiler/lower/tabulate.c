@@ -10,11 +10,6 @@
  * lane at a time does. */
 enum { BYTES = 256, LEAST_ELEMENTS = 1024, VECTOR_NODES = 24, LANE_NODES = 6 };
 
-static bool is_byte(DType dtype)
-{
-    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
-}
-
 /* Whether the first nodes of an expression take longer than reading a table. */
 static bool is_long(const Lower *lower, const Scalar *s, int nodes)
 {
@@ -36,7 +31,7 @@ static bool is_large(int rank, const Extent *dim)
 /* Whether the first nodes of an expression are a long function of one byte, for a large tensor of these extents. */
 static bool is_table(const Lower *lower, const Deferred *p, int nodes, int rank, const Extent *dim)
 {
-    return lower->program->language == LANGUAGE_C && p->noperand == 1 && is_byte(p->operand[0].dtype) &&
+    return lower->program->language == LANGUAGE_C && p->noperand == 1 && dtype_is_byte(p->operand[0].dtype) &&
            is_large(rank, dim) && is_long(lower, p->expr, nodes);
 }
 
@@ -78,7 +73,7 @@ bool lower_tabulate(Lower *lower, const Deferred *p, const Operand *y, Operand *
     const int64_t count = BYTES;
     uint8_t      *data;
 
-    if (!is_byte(p->expr->stored) || y->dtype != p->expr->stored ||
+    if (!dtype_is_byte(p->expr->stored) || y->dtype != p->expr->stored ||
         !is_table(lower, p, p->expr->nnode, y->rank, y->dim))
         return false;
     data = results_of(lower, p->expr);

@@ -6,14 +6,6 @@
 #include <string.h>
 
 /* A value in the outer body that stands for one batch entry. */
-static Value *body_parameter(Graph *body)
-{
-    Value *value = value_new(body, NULL);
-
-    ARENA_PUSH(body->model->arena, body->in, body->nin, body->cin, value);
-    return value;
-}
-
 static void add_ints(Node *node, const char *name, const Attr *from)
 {
     Attr *list;
@@ -38,7 +30,7 @@ static void put_inner(Graph *body, const Node *scan)
     inner->body[0] = scan->body[0];
     inner->body[0]->parent = body;
     for (int i = 0; i < inner->nin; i++)
-        inner->in[i] = body_parameter(body);
+        inner->in[i] = graph_parameter(body);
     for (int i = 0; i < inner->nout; i++) {
         inner->out[i] = value_new(body, NULL);
         inner->out[i]->def = inner;

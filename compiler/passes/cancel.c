@@ -64,15 +64,6 @@ static bool changes_nothing(const Node *node)
     }
 }
 
-/* An output of the graph keeps its own value: other readers bypass the node. */
-static bool is_output(const Graph *graph, const Value *value)
-{
-    for (int i = 0; i < graph->nout; i++)
-        if (graph->out[i] == value)
-            return true;
-    return false;
-}
-
 /* Transpose(Transpose(x)) becomes one Transpose. */
 static bool join_transposes(Node *node)
 {
@@ -110,7 +101,8 @@ static int cancel(Graph *graph, Diag *diag)
 
         if (node->op == OP_onnx_Transpose)
             changes += join_transposes(node);
-        if (!changes_nothing(node) || is_output(graph, node->out[0]))
+        /* An output of the graph keeps its own value: other readers bypass the node. */
+        if (!changes_nothing(node) || graph_has_output(graph, node->out[0]))
             continue;
         value_replace(graph, node->out[0], node->in[0]);
         changes++;

@@ -99,15 +99,6 @@ static Value **with_one_more(Arena *arena, Value *const *list, int count, int at
     return longer;
 }
 
-static int place_of(const Graph *graph, const Node *node)
-{
-    int at = 0;
-
-    while (graph->node[at] != node)
-        at++;
-    return at;
-}
-
 /* Adds `flag` as the last carried value; in the body it is `inside`, and true afterwards. */
 static void carry_flag(Node *loop, Value *flag, Value *inside)
 {
@@ -141,8 +132,8 @@ static void split_carried(Node *loop, int index)
 
     first->body[0] = branch(outside, OP_onnx_OptionalGetElement, initial, loop, dtype);
     first->body[1] = branch(outside, OP_onnx_SequenceEmpty, NULL, loop, dtype);
-    graph_insert(outside, place_of(outside, loop), has);
-    graph_insert(outside, place_of(outside, loop), first);
+    graph_insert(outside, graph_position(outside, loop), has);
+    graph_insert(outside, graph_position(outside, loop), first);
     inside = value_new(body, NULL);
     inside->declared = type_tensor(DTYPE_BOOL, 0, NULL);
     loop->in[2 + index] = first->out[0];
@@ -178,7 +169,7 @@ static int walk(Graph *graph)
             if (becomes_plain(node, k)) {
                 split_carried(node, k);
                 changes++;
-                i = place_of(graph, node);
+                i = graph_position(graph, node);
             }
     }
     return changes;

@@ -23,20 +23,11 @@ static int scaled_input(const Node *node, int rank)
     return -1;
 }
 
-static int position(const Graph *graph, const Node *node)
-{
-    int at = 0;
-
-    while (graph->node[at] != node)
-        at++;
-    return at;
-}
-
 /* matmul(scale(q), k) becomes scale(matmul(q, k)): the two nodes swap places and results. */
 static void swap(Graph *graph, Node *scale, int input, Node *product, int factor)
 {
     Value *between = scale->out[0], *result = product->out[0];
-    int    from = position(graph, scale), to = position(graph, product);
+    int    from = graph_position(graph, scale), to = graph_position(graph, product);
 
     product->in[factor] = scale->in[input];
     product->out[0] = scale->in[input] = between;

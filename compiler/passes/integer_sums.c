@@ -11,14 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_output(const Graph *graph, const Value *value)
-{
-    for (int i = 0; i < graph->nout; i++)
-        if (graph->out[i] == value)
-            return true;
-    return false;
-}
-
 /* Inserts a node with output `out` behind position `at`, or before it. */
 static Node *insert(Graph *graph, int at, OpKind op, Value *const *in, int count, Value *out, const Node *like)
 {
@@ -100,15 +92,6 @@ static bool is_read_once(const Uses *uses, const Value *value)
     return value->id < uses->nvalue && uses->count[value->id] == 1;
 }
 
-static int position(const Graph *graph, const Node *node)
-{
-    int at = 0;
-
-    while (graph->node[at] != node)
-        at++;
-    return at;
-}
-
 /* q = quantise(move(x, ...)) becomes move(quantise(x), ...), for every part of a Concat, when the moved floats have no
  * other reader. */
 static int propagate_quantize(Graph *graph, int at, const Uses *uses)
@@ -123,7 +106,7 @@ static int propagate_quantize(Graph *graph, int at, const Uses *uses)
     for (int i = 0; i < (move->op == OP_onnx_Concat ? move->nin : 1); i++)
         if (!is_read_once(uses, move->in[i]))
             return 0;
-    first = position(graph, move);
+    first = graph_position(graph, move);
     graph->node[first] = node; /* the two nodes swap places */
     graph->node[at] = move;
     move->out[0] = node->out[0];
@@ -151,7 +134,7 @@ static int cancel_pair(Graph *graph, int at)
     Quant q, d;
 
     if (!quant_makes(node, &q) || !quant_made(node->in[0], &d) || q.step != d.step || q.point != d.point ||
-        node->out[0]->type.dtype != d.x->type.dtype || is_output(graph, node->out[0]))
+        node->out[0]->type.dtype != d.x->type.dtype || graph_has_output(graph, node->out[0]))
         return 0;
     value_replace(graph, node->out[0], d.x);
     return 1;
@@ -170,17 +153,14 @@ typedef struct Weights {
 static bool read_weights(Graph *graph, const Value *value, int axis, bool swap, Weights *out)
 {
     const Node *node = value ? value->def : NULL;
-    int64_t     given;
 
     if (!node || node->op != OP_onnx_DequantizeLinear || !node->in[0]->data || node_int(node, "block_size", 0) ||
         !type_is_static(&value->type))
         return false;
     out->count = value->type.dim[axis].max;
     out->scale = arena_array(graph->model->arena, double, out->count + 1);
-    given = node_int(node, "axis", 1);
-    given += given < 0 ? value->type.rank : 0;
     if (!integer_scales(node->in[1], out->count, out->scale) ||
-        (type_elements(&node->in[1]->type) != 1 && given != axis))
+        (type_elements(&node->in[1]->type) != 1 && node_axis(node, 1, value->type.rank) != axis))
         return false;
     out->w = integer_weights(graph, node->in[0], node->nin > 2 ? node->in[2] : NULL, axis, swap);
     return out->w != NULL;
@@ -379,7 +359,7 @@ static double step_behind(const Graph *graph, const Uses *uses, const Value *val
 {
     Quant q;
 
-    *user = is_read_once(uses, value) && !is_output(graph, value) ? uses->user[value->id] : NULL;
+    *user = is_read_once(uses, value) && !graph_has_output(graph, value) ? uses->user[value->id] : NULL;
     return quant_makes(*user, &q) && q.x == value && (*user)->graph == graph ? q.step : 0.0;
 }
 

@@ -3,11 +3,6 @@
 #include "graph/ops.h"
 #include <math.h>
 
-static bool is_byte(DType dtype)
-{
-    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
-}
-
 static bool read_parameters(const Node *node, Quant *out)
 {
     out->scale = node->in[1];
@@ -25,12 +20,12 @@ bool quant_made(const Value *value, Quant *out)
     if (!node || node->op != OP_onnx_DequantizeLinear || node->in[0]->data || value->type.dtype != DTYPE_F32)
         return false;
     out->x = node->in[0];
-    return is_byte(out->x->type.dtype) && read_parameters(node, out);
+    return dtype_is_byte(out->x->type.dtype) && read_parameters(node, out);
 }
 
 bool quant_makes(const Node *node, Quant *out)
 {
-    if (!node || node->op != OP_onnx_QuantizeLinear || !is_byte(node->out[0]->type.dtype) ||
+    if (!node || node->op != OP_onnx_QuantizeLinear || !dtype_is_byte(node->out[0]->type.dtype) ||
         node->in[0]->type.dtype != DTYPE_F32)
         return false;
     out->x = node->in[0];

@@ -159,7 +159,9 @@ static bool columns_of(const Operand *x, int64_t pitch, int64_t *lo, int64_t *hi
     return *lo >= 0 && *hi <= pitch;
 }
 
-bool operands_interleave(const Operand *a, const Operand *b)
+/* Whether two operands of one buffer share no byte although their hulls intersect: columns side by side, like the
+ * members of a concatenation along the innermost axis. false: they may share bytes. */
+static bool interleave(const Operand *a, const Operand *b)
 {
     int64_t a_lo, a_hi, b_lo, b_hi;
 
@@ -226,7 +228,7 @@ static void add_pairs(Arena *arena, const TouchList *list, NeedList *lists)
             const Touch *a = &list->touch[i], *b = &list->touch[k];
             bool         first = a->writes && !b->writes && a->unit == list->touch[0].unit;
 
-            if (first || (touches_meet(a, b) && !(a->operand && operands_interleave(a->operand, b->operand))))
+            if (first || (touches_meet(a, b) && !(a->operand && interleave(a->operand, b->operand))))
                 add(arena, lists, b->unit, a->unit, bytes_between(a, b));
         }
 }

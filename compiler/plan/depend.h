@@ -39,10 +39,6 @@ Touches program_touches(const Program *program, Arena *arena);
  * order. */
 bool touches_meet(const Touch *a, const Touch *b);
 
-/* Whether two operands of one buffer share no byte although their hulls intersect: columns side by side, like the
- * members of a concatenation along the innermost axis. false: they may share bytes. */
-bool operands_interleave(const Operand *a, const Operand *b);
-
 /* A unit that must end before another begins. */
 typedef struct Need {
     int     unit;

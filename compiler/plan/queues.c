@@ -5,6 +5,7 @@
 #include "plan/queues.h"
 
 #include "plan/depend.h"
+#include "program/flow.h"
 
 #include <stdlib.h>
 
@@ -164,13 +165,8 @@ void program_settle_waits(Program *program, const Plan *plan)
         find_waits(program, plan, NULL);
 }
 
-static bool holds(Range range, int step)
-{
-    return range.begin <= step && step < range.end;
-}
-
 bool steps_run_beside(const Program *program, int a, int b)
 {
     return program->nqueue > 1 && program->step[a].queue != program->step[b].queue &&
-           (holds(program->beside[a], b) || holds(program->beside[b], a));
+           (range_holds(program->beside[a], b) || range_holds(program->beside[b], a));
 }

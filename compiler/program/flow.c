@@ -10,7 +10,7 @@ int flow_after(const Program *program, int step)
     return s->kind == STEP_LOOP ? s->body[0].end : step + 1;
 }
 
-static bool is_within(Range range, int step)
+bool range_holds(Range range, int step)
 {
     return range.begin <= step && step < range.end;
 }
@@ -23,7 +23,7 @@ int flow_next(const Program *program, int step)
         const Step *s = &program->step[i];
 
         for (int b = 0; b < 2 && (s->kind == STEP_IF || s->kind == STEP_LOOP); b++) {
-            if (!is_within(s->body[b], step))
+            if (!range_holds(s->body[b], step))
                 continue;
             if (next < s->body[b].end)
                 return next;

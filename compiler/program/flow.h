@@ -17,6 +17,8 @@ Flow *flow_build(Arena *arena, const Program *program);
  * the largest extents, others once; each of two branches counts half. */
 double *flow_runs(Arena *arena, const Program *program);
 
+bool range_holds(Range range, int step);
+
 /* First step after `step` and the ranges that it owns. */
 int flow_after(const Program *program, int step);
 

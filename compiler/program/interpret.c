@@ -45,11 +45,6 @@ static bool is_low(DType dtype)
     return dtype_info(dtype)->class == 'L';
 }
 
-static DType computed(DType dtype)
-{
-    return is_low(dtype) ? DTYPE_F32 : dtype;
-}
-
 /* Appends a function by its name, composed of up to two suffixes; false: there is no such function. */
 static bool push_call(Ready *ready, const char *format, const char *first, const char *second)
 {
@@ -86,7 +81,7 @@ static bool push_round(Ready *ready, DType low, bool saturate)
 static bool prepare_node(Interpreter *in, Ready *ready, const ScalarNode *n)
 {
     DType from = n->a >= 0 && n->op != SCALAR_LOAD && n->op != SCALAR_LITERAL && n->op != SCALAR_ACC
-                     ? computed(in->expr->node[n->a].dtype)
+                     ? dtype_computed(in->expr->node[n->a].dtype)
                      : DTYPE_NONE;
 
     ready->node = n;
@@ -105,7 +100,7 @@ static bool prepare_node(Interpreter *in, Ready *ready, const ScalarNode *n)
         return push_round(ready, n->dtype_to, n->saturate);
     default:
         if (scalar_info(n->op)->arity == 3)
-            from = computed(in->expr->node[n->b].dtype);
+            from = dtype_computed(in->expr->node[n->b].dtype);
         return push_call(ready, "%s_%s", scalar_info(n->op)->name, dtype_info(from)->suffix);
     }
 }
@@ -114,7 +109,7 @@ static bool prepare_node(Interpreter *in, Ready *ready, const ScalarNode *n)
 static bool prepare_store(Interpreter *in, Ready *ready)
 {
     const ScalarNode *last = &in->expr->node[in->expr->nnode - 1];
-    DType             from = computed(last->dtype);
+    DType             from = dtype_computed(last->dtype);
 
     if (!is_low(in->stored))
         return push_cast(ready, from, in->stored);
@@ -129,8 +124,7 @@ static bool vector_node_is_known(const Interpreter *in, const ScalarNode *n)
     if (n->op == SCALAR_CAST)
         return n->dtype == DTYPE_F32 || n->dtype == DTYPE_BOOL || n->dtype == in->expr->node[n->a].dtype;
     if (n->op == SCALAR_LOAD)
-        return n->stored == DTYPE_F32 || n->stored == DTYPE_U8 || n->stored == DTYPE_I8 || n->stored == DTYPE_BOOL ||
-               n->stored == DTYPE_I32;
+        return n->stored == DTYPE_F32 || dtype_is_byte(n->stored) || n->stored == DTYPE_BOOL || n->stored == DTYPE_I32;
     return info ? info->vector : n->op != SCALAR_ROUND_TO;
 }
 
@@ -139,7 +133,7 @@ static Scalar *identity(Arena *arena, DType stored)
     Scalar *expr = arena_one(arena, Scalar);
 
     expr->node = arena_one(arena, ScalarNode);
-    expr->node[0] = (ScalarNode){.op = SCALAR_ACC, .dtype = computed(stored), .a = -1, .b = -1, .c = -1};
+    expr->node[0] = (ScalarNode){.op = SCALAR_ACC, .dtype = dtype_computed(stored), .a = -1, .b = -1, .c = -1};
     expr->nnode = 1;
     return expr;
 }
@@ -160,7 +154,7 @@ static void run_calls(const Ready *ready, const void *const *operand, Element *o
 
 static void put_literal(const ScalarNode *n, Element *out)
 {
-    DType dtype = computed(n->dtype);
+    DType dtype = dtype_computed(n->dtype);
 
     if (dtype == DTYPE_F32)
         out->f32 = (float)n->literal;

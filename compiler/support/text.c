@@ -88,6 +88,16 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+bool text_is_word(char c)
+{
+    return is_letter(c) || is_digit(c);
+}
+
+int text_compare(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* Words that C (to C23) or C++ (to C++20) keep for themselves, and macros that common headers define. */
 static bool is_keyword(const char *name)
 {

@@ -29,6 +29,9 @@ void text_double(Text *text, double value);
 void text_int64(Text *text, int64_t value);                     /* with the suffix it needs; INT64_MIN spelled safely */
 void text_quoted(Text *text, const char *string, size_t bytes); /* as a C string literal, quotes included */
 
+bool text_is_word(char c);                       /* a letter, a digit or an underscore */
+int  text_compare(const void *a, const void *b); /* of two const char *, for qsort */
+
 /* `name` fit for a C comment: no comment ends or line breaks inside. */
 char *text_comment(Arena *arena, const char *name);
 

@@ -221,7 +221,6 @@ static void costliest(const Windows *w, PipelineBound *bound)
         for (int i = first; i < s - 1; i++)
             compute += w->p->time[i];
         cost = w->end[s] - w->p->time[s - 1] - w->end[first] - compute;
-        bound->windows++;
         if (cost > most) {
             most = cost;
             bound->first = first;

@@ -94,7 +94,6 @@ typedef struct PipelineBound {
     int64_t bytes;       /* bytes that the window reads first */
     int64_t early;       /* part of them that may have been in memory when the window began */
     double  compute;     /* nanoseconds of the window's steps but for the last, which waits */
-    int     windows;     /* windows that cost more than computing, this one included */
 } PipelineBound;
 
 /* bytes: of the arena and of kept blocks together; if fewer than pipeline_peak says without places, time is INFINITY.

@@ -279,12 +279,26 @@ static void narrow_cut(Slicing *s, int64_t bytes, int64_t limit)
     s->cut = (Cut){.axis = CHANNELS, .units = p.units, .grain = grain, .weights = true};
 }
 
+/* Bytes of constants that a step reads, each buffer once; text does not count. */
+static int64_t constants_of(const Program *program, const Step *step)
+{
+    int64_t bytes = 0;
+
+    for (int k = 0; k < step->noperand; k++) {
+        int  b = step->operand[k].buffer;
+        bool counts = b >= 0 && program->buffer[b].kind == BUFFER_WEIGHT && program->buffer[b].dtype != DTYPE_TEXT;
+
+        for (int i = 0; i < k; i++)
+            counts = counts && step->operand[i].buffer != b;
+        bytes += counts ? program->buffer[b].size : 0;
+    }
+    return bytes;
+}
+
 /* Into how many slices; below 2: it stays whole. */
 static int slices_of(Slicing *s, SliceLimit limit)
 {
-    int64_t bytes = program_constants_of(
-        s->program, (Range){(int)(s->step - s->program->step), (int)(s->step - s->program->step) + 1});
-    int64_t grains;
+    int64_t bytes = constants_of(s->program, s->step), grains;
 
     if (bytes <= limit.limit || !s->step->kernel->record->cut.offer)
         return 0;
@@ -319,26 +333,6 @@ static Splice slice_step(Program *program, int index, SliceLimit limit)
         splice.step[i] = make_slice(&s, grains * i / count * s.cut.grain,
                                     int_min(grains * (i + 1) / count * s.cut.grain, s.cut.units), i);
     return splice;
-}
-
-int64_t program_constants_of(const Program *program, Range range)
-{
-    bool     *seen;
-    int64_t   bytes = 0;
-    ArenaMark mark = arena_mark(program->arena);
-
-    seen = arena_array(program->arena, bool, program->nbuffer + 1);
-    for (int s = range.begin; s < range.end; s++)
-        for (int k = 0; k < program->step[s].noperand; k++) {
-            int b = program->step[s].operand[k].buffer;
-
-            if (b < 0 || seen[b] || program->buffer[b].kind != BUFFER_WEIGHT || program->buffer[b].dtype == DTYPE_TEXT)
-                continue;
-            seen[b] = true;
-            bytes += program->buffer[b].size;
-        }
-    arena_release(program->arena, mark);
-    return bytes;
 }
 
 static SliceLimit limit_of(const Step *step, int64_t limit, const Slices *slices)

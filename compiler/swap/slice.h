@@ -24,7 +24,4 @@ typedef struct Slices {
  * threads. */
 void program_slice(Program *program, int64_t limit, const Slices *slices);
 
-/* Bytes of constants that steps [range) read, each buffer once; text does not count. */
-int64_t program_constants_of(const Program *program, Range range);
-
 #endif

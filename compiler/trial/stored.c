@@ -160,11 +160,6 @@ static bool is_set(Arena *arena, const char *folder)
     return stored_path(arena, folder, "input", 0) || stored_path(arena, folder, "output", 0);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 int stored_sets(Arena *arena, const char *folder, const char *const **sets)
 {
     const char   **found = NULL;
@@ -188,7 +183,7 @@ int stored_sets(Arena *arena, const char *folder, const char *const **sets)
     if (list)
         closedir(list);
     if (count)
-        qsort(found, (size_t)count, sizeof *found, compare_names);
+        qsort(found, (size_t)count, sizeof *found, text_compare);
     *sets = found;
     return count;
 }

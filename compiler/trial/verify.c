@@ -30,14 +30,6 @@ typedef struct Verify {
 
 /* ------------------------------------------------------------------------------------------------------------ nodes */
 
-static bool is_output(const Graph *graph, const Value *value)
-{
-    for (int i = 0; i < graph->nout; i++)
-        if (graph->out[i] == value)
-            return true;
-    return false;
-}
-
 int verify_expose(Model *model, const Options *options, Diag *diag)
 {
     Graph *graph = model->main;
@@ -49,7 +41,7 @@ int verify_expose(Model *model, const Options *options, Diag *diag)
         for (int k = 0; k < graph->node[i]->nout; k++) {
             Value *value = graph->node[i]->out[k];
 
-            if (value && !value->data && value->type.kind == TYPE_TENSOR && !is_output(graph, value))
+            if (value && !value->data && value->type.kind == TYPE_TENSOR && !graph_has_output(graph, value))
                 ARENA_PUSH(model->arena, graph->out, graph->nout, graph->cout, value);
         }
     return 0;

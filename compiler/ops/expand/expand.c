@@ -111,13 +111,6 @@ static bool is_ours(const Expand *expand, const Value *value)
     return false;
 }
 
-static void replace(Value **list, int count, const Value *old, Value *with)
-{
-    for (int i = 0; i < count; i++)
-        if (list[i] == old)
-            list[i] = with;
-}
-
 /* Makes the given value output `index`. If the expansion has made the value, and it is no output yet, its node now
  * computes the output; else an Identity copies the value. */
 static void settle(Expand *expand, int index)
@@ -132,8 +125,8 @@ static void settle(Expand *expand, int index)
     out->def = value->def;
     for (int i = expand->first; i < expand->at; i++) {
         Node *node = expand->graph->node[i];
-        replace(node->in, node->nin, value, out);
-        replace(node->out, node->nout, value, out);
+        values_replace(node->in, node->nin, value, out);
+        values_replace(node->out, node->nout, value, out);
     }
 }
 

@@ -15,14 +15,6 @@ typedef struct TokenParts {
     Value *decay, *beta;        /* [batch][kv head][key size or 1], [batch][kv head or 1][1]; NULL: none */
 } TokenParts;
 
-static Value *parameter(Graph *body)
-{
-    Value *value = value_new(body, NULL);
-
-    ARENA_PUSH(body->model->arena, body->in, body->nin, body->cin, value);
-    return value;
-}
-
 static Value *next_state(Expand *expand, const TokenParts *token)
 {
     Value *state = token->state, *value = token->value, *key = expand_unsqueeze(expand, token->key, 3);
@@ -55,12 +47,12 @@ static Graph *token_body(Expand *expand, bool decay, bool beta, int64_t kv_heads
     TokenParts token = {0};
     Value     *out[2];
 
-    token.state = parameter(body);
-    token.query = parameter(body);
-    token.key = parameter(body);
-    token.value = parameter(body);
-    token.decay = decay ? parameter(body) : NULL;
-    token.beta = beta ? parameter(body) : NULL;
+    token.state = graph_parameter(body);
+    token.query = graph_parameter(body);
+    token.key = graph_parameter(body);
+    token.value = graph_parameter(body);
+    token.decay = decay ? graph_parameter(body) : NULL;
+    token.beta = beta ? graph_parameter(body) : NULL;
     out[0] = next_state(&inner, &token);
     out[1] = read_state(&inner, out[0], token.query, kv_heads, heads, scale);
     for (int i = 0; i < 2; i++)

@@ -143,7 +143,7 @@ int infer_rotary_embedding(Infer *infer, Node *node)
                           "attribute 'num_heads' is missing, wanted 1 or more with an input of rank 3");
     if (rotary_places(infer, node, node->in[0]->type.rank == 4 ? 1 : heads, &node->in[1]->type.dim[rank - 1]) < 0)
         return -1;
-    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+    return infer_set_same(infer, node, 0);
 }
 
 /* The rule of attribute 'update_rule' says which of decay (input 4) and beta (input 5) there are. */

@@ -82,7 +82,7 @@ int infer_constant_of_shape(Infer *infer, Node *node)
     return 0;
 }
 
-int infer_eye_like(Infer *infer, Node *node)
+int infer_like(Infer *infer, Node *node)
 {
     return infer_set(infer, node, 0,
                      infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
@@ -195,13 +195,6 @@ int infer_random_like(Infer *infer, Node *node)
     if (drawn_type(infer, node, node->in[0]->type.dtype, &dtype) < 0)
         return -1;
     return infer_set(infer, node, 0, infer_shaped(dtype, &node->in[0]->type));
-}
-
-/* Zeros and ones of any type. */
-int infer_bernoulli(Infer *infer, Node *node)
-{
-    return infer_set(infer, node, 0,
-                     infer_shaped((DType)node_int(node, "dtype", node->in[0]->type.dtype), &node->in[0]->type));
 }
 
 /* x [batch][classes] -> class indices [batch][sample_size]. */

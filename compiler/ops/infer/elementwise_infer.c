@@ -8,20 +8,25 @@
 
 int infer_unary(Infer *infer, Node *node)
 {
-    if (infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type)) < 0)
+    if (infer_set_same(infer, node, 0) < 0)
         return -1;
     propagate_unary(infer, node);
     return 0;
 }
 
-int infer_float_test(Infer *infer, Node *node)
+int infer_same(Infer *infer, Node *node)
+{
+    return infer_set_same(infer, node, 0);
+}
+
+int infer_test(Infer *infer, Node *node)
 {
     return infer_set(infer, node, 0, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
 }
 
 int infer_clip(Infer *infer, Node *node)
 {
-    if (infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type)) < 0)
+    if (infer_set_same(infer, node, 0) < 0)
         return -1;
     propagate_clip(infer, node);
     return 0;

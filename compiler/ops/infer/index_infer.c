@@ -128,11 +128,6 @@ int infer_gather_nd(Infer *infer, Node *node)
 
 /* ---------------------------------------------------------------------------------------------------------- Scatter */
 
-static int set_scattered(Infer *infer, Node *node)
-{
-    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
-}
-
 int infer_scatter_elements(Infer *infer, Node *node)
 {
     int axis, rank;
@@ -141,7 +136,7 @@ int infer_scatter_elements(Infer *infer, Node *node)
     if (infer_need_rank(infer, node, 1, rank, rank) < 0 || infer_need_same_shape(infer, node, 1, 2) < 0 ||
         infer_axis(infer, node, node_int(node, "axis", 0), rank, &axis) < 0 || need_within(infer, node, axis) < 0)
         return -1;
-    return set_scattered(infer, node);
+    return infer_set_same(infer, node, 0);
 }
 
 int infer_scatter_nd(Infer *infer, Node *node)
@@ -160,7 +155,7 @@ int infer_scatter_nd(Infer *infer, Node *node)
         if (infer_need_equal(infer, node, update->dim[i], i < prefix ? index->dim[i] : x->dim[i - prefix + depth],
                              "extents of the updates") < 0)
             return -1;
-    return set_scattered(infer, node);
+    return infer_set_same(infer, node, 0);
 }
 
 /* Updates are written into a cache along one axis, each batch member at its own place. */
@@ -178,7 +173,7 @@ int infer_tensor_scatter(Infer *infer, Node *node)
     for (int i = 0; i < x->rank; i++)
         if (i != axis && infer_need_equal(infer, node, x->dim[i], update->dim[i], "extents of cache and update") < 0)
             return -1;
-    return set_scattered(infer, node);
+    return infer_set_same(infer, node, 0);
 }
 
 /* The axis of the depth is new; `depth` may be given as a float. */

@@ -350,7 +350,7 @@ int infer_reverse_sequence(Infer *infer, Node *node)
                           (long long)batch, (long long)time);
     if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[batch]) < 0)
         return -1;
-    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+    return infer_set_same(infer, node, 0);
 }
 
 int infer_trilu(Infer *infer, Node *node)
@@ -359,5 +359,5 @@ int infer_trilu(Infer *infer, Node *node)
 
     if (infer_scalar(infer, node, 1, -INT32_MAX, INT32_MAX, extent_const(0), &diagonal) < 0)
         return -1;
-    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+    return infer_set_same(infer, node, 0);
 }

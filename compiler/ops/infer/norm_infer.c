@@ -2,11 +2,6 @@
 #include "infer/infer.h"
 #include "ops/rules.h"
 
-static int set_same(Infer *infer, Node *node, int index)
-{
-    return infer_set(infer, node, index, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
-}
-
 int infer_softmax(Infer *infer, Node *node)
 {
     int axis, rank;
@@ -14,7 +9,7 @@ int infer_softmax(Infer *infer, Node *node)
     rank = node->in[0]->type.rank;
     if (rank && infer_axis(infer, node, node_int(node, "axis", -1), rank, &axis) < 0)
         return -1;
-    return set_same(infer, node, 0);
+    return infer_set_same(infer, node, 0);
 }
 
 /* Scale, bias, mean and variance are [C]; with training_mode the running mean and variance are outputs 1 and 2. */
@@ -29,7 +24,7 @@ int infer_batch_norm(Infer *infer, Node *node)
             return -1;
     if (!node_int(node, "training_mode", 0) && (infer_wants(node, 1) || infer_wants(node, 2)))
         return diag_error(infer->diag, node->loc, "found outputs for running statistics without training_mode");
-    if (set_same(infer, node, 0) < 0)
+    if (infer_set_same(infer, node, 0) < 0)
         return -1;
     for (int i = 1; i <= 2; i++)
         if (infer_set_tensor(infer, node, i, node->in[3]->type.dtype, 1, &channels) < 0)
@@ -42,7 +37,7 @@ int infer_instance_norm(Infer *infer, Node *node)
     if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[1]) < 0 ||
         infer_need_vector(infer, node, 2, node->in[0]->type.dim[1]) < 0)
         return -1;
-    return set_same(infer, node, 0);
+    return infer_set_same(infer, node, 0);
 }
 
 /* Scale and bias have one element a channel. */
@@ -57,7 +52,7 @@ int infer_group_norm(Infer *infer, Node *node)
                           (long long)x->dim[1].max);
     if (infer_need_vector(infer, node, 1, x->dim[1]) < 0 || infer_need_vector(infer, node, 2, x->dim[1]) < 0)
         return -1;
-    return set_same(infer, node, 0);
+    return infer_set_same(infer, node, 0);
 }
 
 /* Input `index` (scale, bias) broadcasts to the axes from `axis` on. */
@@ -91,7 +86,7 @@ int infer_layer_norm(Infer *infer, Node *node)
 
     if (infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0 ||
         need_normalized(infer, node, 1, axis) < 0 || need_normalized(infer, node, 2, axis) < 0 ||
-        set_same(infer, node, 0) < 0)
+        infer_set_same(infer, node, 0) < 0)
         return -1;
     return set_statistics(infer, node, 1, axis, (DType)node_int(node, "stash_type", DTYPE_F32));
 }
@@ -117,9 +112,9 @@ int infer_skip_layer_norm(Infer *infer, Node *node)
     for (int i = 2; i < node->nin; i++)
         if (infer_need_vector(infer, node, i, node->in[0]->type.dim[last]) < 0)
             return -1;
-    if (set_same(infer, node, 0) < 0 || set_statistics(infer, node, 1, last, DTYPE_F32) < 0)
+    if (infer_set_same(infer, node, 0) < 0 || set_statistics(infer, node, 1, last, DTYPE_F32) < 0)
         return -1;
-    return set_same(infer, node, 3);
+    return infer_set_same(infer, node, 3);
 }
 
 int infer_lrn(Infer *infer, Node *node)
@@ -127,7 +122,7 @@ int infer_lrn(Infer *infer, Node *node)
     if (node_int(node, "size", 0) < 1)
         return diag_error(infer->diag, node->loc, "attribute 'size' is %lld, wanted 1 or more",
                           (long long)node_int(node, "size", 0));
-    return set_same(infer, node, 0);
+    return infer_set_same(infer, node, 0);
 }
 
 int infer_mean_variance(Infer *infer, Node *node)
@@ -139,5 +134,5 @@ int infer_mean_variance(Infer *infer, Node *node)
 
     if (infer_axes(infer, node, axes ? axes : usual, axes ? count : 3, node->in[0]->type.rank, chosen) < 0)
         return -1;
-    return set_same(infer, node, 0);
+    return infer_set_same(infer, node, 0);
 }

@@ -44,12 +44,19 @@ int infer_global_pool(Infer *infer, Node *node)
     return set_global(infer, node, node->in[0]->type.dtype);
 }
 
+static int need_channels_first(Infer *infer, const Node *node)
+{
+    return node_int(node, "channels_last", 0)
+               ? diag_unsupported(infer->diag, node->loc,
+                                  "channels_last pools are not supported; export with channels first")
+               : 0;
+}
+
 /* com.microsoft: x, its scale and zero point, the result's scale and zero point. */
 int infer_qlinear_pool(Infer *infer, Node *node)
 {
-    if (node_int(node, "channels_last", 0))
-        return diag_unsupported(infer->diag, node->loc,
-                                "channels_last pools are not supported; export with channels first");
+    if (need_channels_first(infer, node) < 0)
+        return -1;
     return set_pool(infer, node, node->in[0]->type.dtype);
 }
 
@@ -61,9 +68,8 @@ int infer_integer_pool(Infer *infer, Node *node)
 
 int infer_qlinear_global_pool(Infer *infer, Node *node)
 {
-    if (node_int(node, "channels_last", 0))
-        return diag_unsupported(infer->diag, node->loc,
-                                "channels_last pools are not supported; export with channels first");
+    if (need_channels_first(infer, node) < 0)
+        return -1;
     return set_global(infer, node, node->in[0]->type.dtype);
 }
 

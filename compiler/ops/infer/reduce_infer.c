@@ -96,8 +96,7 @@ int infer_cumulative(Infer *infer, Node *node)
     int    rank;
 
     rank = node->in[0]->type.rank;
-    if (infer_elems(infer, node, 1, -rank, rank - 1, &axis, 1) < 0 ||
-        infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type)) < 0)
+    if (infer_elems(infer, node, 1, -rank, rank - 1, &axis, 1) < 0 || infer_set_same(infer, node, 0) < 0)
         return -1;
     propagate_running(infer, node);
     return 0;

@@ -25,7 +25,9 @@ static bool member_varies(const Model *model, Extent extent)
            model->value[model->expr[extent.expr].value]->type.kind != TYPE_TENSOR;
 }
 
-int infer_member(Infer *infer, Node *node, int output, const Type *item, Type *out)
+/* The type of a tensor that is a member of a sequence or optional. Extents in which members differ are run-time
+ * integers. */
+static int member_type(Infer *infer, Node *node, int output, const Type *item, Type *out)
 {
     *out = *item;
     for (int i = 0; item->kind == TYPE_TENSOR && i < item->rank; i++)
@@ -161,7 +163,7 @@ int infer_sequence_at(Infer *infer, Node *node)
     Type type;
 
     if (need_sequence(infer, node, 0) < 0 || infer_need_scalar(infer, node, 1) < 0 ||
-        infer_member(infer, node, 0, infer_in(node, 0)->item, &type) < 0)
+        member_type(infer, node, 0, infer_in(node, 0)->item, &type) < 0)
         return -1;
     return infer_set(infer, node, 0, type);
 }
@@ -308,7 +310,7 @@ int infer_optional_get_element(Infer *infer, Node *node)
     if (type->kind != TYPE_OPTIONAL)
         return infer_set_like(infer, node, 0, 0);
     if (infer_check(infer, node, type->count, "the optional is empty") < 0 ||
-        infer_member(infer, node, 0, type->item, &out) < 0)
+        member_type(infer, node, 0, type->item, &out) < 0)
         return -1;
     return infer_set(infer, node, 0, out);
 }

@@ -35,7 +35,7 @@ int infer_cross_entropy_loss(Infer *infer, Node *node)
 {
     if (set_loss(infer, node) < 0)
         return -1;
-    return infer_set(infer, node, 1, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+    return infer_set_same(infer, node, 1);
 }
 
 /* ------------------------------------------------------------------------------------------------------- optimisers */

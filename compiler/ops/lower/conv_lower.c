@@ -10,7 +10,6 @@
 #include "support/int.h"
 
 enum {
-    CHANNEL = 1,
     STRAIGHT = 8,   /* inputs of fewer channels are read in any order */
     FEW_OUTPUTS = 4 /* most outputs of conv_dot_f32 */
 };

@@ -38,8 +38,6 @@ static int outputs_first(Lower *lower, const Node *node, int64_t groups, Operand
 
 /* ----------------------------------------------------------------------------------------------------------- phases */
 
-enum { CHANNEL = 1 };
-
 /* The phase's weights, [group][output][input][tap] as panels; of depthwise ones [tap][group]; on a device
  * [group][output][tap][input], as rows. */
 static Operand phase_weights(Lower *lower, const Node *node, const Conv *c, const AxisPhase *axis)
@@ -91,14 +89,6 @@ static int finish(Lower *lower, Deferred *p, Operand y)
     return 0;
 }
 
-/* An epilogue operand must be the same for every pixel, because the pixels of a phase are not contiguous. */
-static bool accepts(const Deferred *p, const Operand *x)
-{
-    Extent pitch;
-
-    return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch) && extent_is(pitch, 0);
-}
-
 static int lower_phases(Lower *lower, const Node *node, const Window *window)
 {
     const Type *type = &node->in[1]->type;
@@ -113,7 +103,7 @@ static int lower_phases(Lower *lower, const Node *node, const Window *window)
     if (conv_place_channels(lower, node, c) < 0 || lower_input_dense(lower, node, 2, &c->bias) < 0)
         return -1;
     return lower_output_deferred(lower, node, 0,
-                                 deferred_kernel(lower, node, finish, accepts, c, LAYOUT_CHANNELS_LAST));
+                                 deferred_kernel(lower, node, finish, phases_accept, c, LAYOUT_CHANNELS_LAST));
 }
 
 /* ------------------------------------------------------------------------------------------------- the kernel's own */

@@ -396,9 +396,9 @@ static int round_to_power(Lower *lower, Deferred *p, const Node *node, int x)
 /* Whether float vectors can hold the conversion. */
 static bool casts_vectors(DType from, DType to)
 {
-    bool lane = from == DTYPE_F32 || from == DTYPE_BOOL, byte = from == DTYPE_U8 || from == DTYPE_I8;
+    bool lane = from == DTYPE_F32 || from == DTYPE_BOOL, byte = dtype_is_byte(from);
 
-    if (to == DTYPE_U8 || to == DTYPE_I8)
+    if (dtype_is_byte(to))
         return from == DTYPE_F32;
     return to == DTYPE_BOOL ? lane : to == DTYPE_F32 && (lane || byte);
 }

@@ -5,13 +5,6 @@
 #include "ops/rules.h"
 #include <string.h>
 
-static int axis_of(const Node *node, const char *name, int64_t otherwise, int rank)
-{
-    int64_t axis = node_int(node, name, otherwise);
-
-    return (int)(axis < 0 ? axis + rank : axis);
-}
-
 /* The index is one constant inside the axis. */
 static bool is_inside(const Value *index, Extent extent, int64_t *constant)
 {
@@ -25,7 +18,7 @@ static bool is_inside(const Value *index, Extent extent, int64_t *constant)
 int lower_gather(Lower *lower, const Node *node)
 {
     Operand x, index, y;
-    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    int     axis = node_axis(node, 0, node->in[0]->type.rank);
     int64_t constant;
 
     if (is_inside(node->in[1], node->in[0]->type.dim[axis], &constant)) {
@@ -52,7 +45,7 @@ int lower_gather(Lower *lower, const Node *node)
 int lower_gather_elements(Lower *lower, const Node *node)
 {
     Operand x, index, y;
-    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    int     axis = node_axis(node, 0, node->in[0]->type.rank);
 
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
@@ -105,7 +98,7 @@ static int scatter_inputs(Lower *lower, const Node *node, Operand *y, Operand *i
 int lower_scatter_elements(Lower *lower, const Node *node)
 {
     Operand y, index, update;
-    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    int     axis = node_axis(node, 0, node->in[0]->type.rank);
 
     if (scatter_inputs(lower, node, &y, &index, &update) < 0 ||
         STEP(lower, node, move_kernel(lower, "scatter_elements", y.dtype), UPDATED(y, y), ARG(index, index),
@@ -202,7 +195,7 @@ static int onehot_depth(Lower *lower, const Node *node, Extent symbol)
 int lower_onehot(Lower *lower, const Node *node)
 {
     Operand index, values, y;
-    int     axis = axis_of(node, "axis", -1, node->in[0]->type.rank + 1);
+    int     axis = node_axis(node, -1, node->in[0]->type.rank + 1);
 
     if (onehot_depth(lower, node, node->out[0]->type.dim[axis]) < 0)
         return -1;

@@ -205,13 +205,12 @@ static int read_norm(Lower *lower, const Node *node, int first, bool centred, Op
 /* LayerNormalization and RMSNormalization: over the last axes; scale and bias lie along them. */
 int lower_layer_norm(Lower *lower, const Node *node)
 {
-    int       axis = (int)node_int(node, "axis", -1);
+    int       axis = node_axis(node, -1, node->in[0]->type.rank);
     Operand   part[3];
     Moments   m;
     Deferred *p;
 
-    if (read_norm(lower, node, axis < 0 ? axis + node->in[0]->type.rank : axis, node->op == OP_onnx_LayerNormalization,
-                  part, &m) < 0)
+    if (read_norm(lower, node, axis, node->op == OP_onnx_LayerNormalization, part, &m) < 0)
         return -1;
     p = deferred_map(lower, node);
     normalise(lower, p, part[0], &m, part[1], part[2]);
@@ -327,12 +326,11 @@ int softmax_append(Lower *lower, const Node *node, Operand x, Operand y, int axi
 
 static int softmax(Lower *lower, const Node *node, int kind)
 {
-    int     rank = node->in[0]->type.rank, axis = (int)node_int(node, "axis", -1);
+    int     rank = node->in[0]->type.rank, axis = node_axis(node, -1, rank);
     bool    narrow = dtype_info(node->in[0]->type.dtype)->class == 'L';
     Operand x, y;
     Type    wide = node->out[0]->type;
 
-    axis += axis < 0 ? rank : 0;
     if ((!narrow && need_float(lower, node) < 0) || lower_input(lower, node, 0, &x) < 0 ||
         lower_convert(lower, x, DTYPE_F32, &x) < 0)
         return -1;

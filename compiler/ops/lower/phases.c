@@ -1,5 +1,7 @@
 /* phases.c - transposed convolutions as convolutions; see phases.h. */
 #include "ops/lower/phases.h"
+#include "lower/panels.h"
+#include "lower/spatial.h"
 #include "support/int.h"
 
 /* How many of the results first, first + stride, ... there are of `out`; first < stride. */
@@ -103,4 +105,11 @@ bool phases_take(Lower *lower, const AxisPhase *axis, Window *window, Operand *x
         *step = extent_op(model, EXPR_MUL, *step, extent_const(a->stride));
     }
     return true;
+}
+
+bool phases_accept(const Deferred *p, const Operand *x)
+{
+    Extent pitch;
+
+    return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch) && extent_is(pitch, 0);
 }

@@ -37,4 +37,7 @@ int64_t phases_tap(const Window *w, const AxisPhase *axis, int64_t tap);
  * stride-th element of y. False: it has no results. */
 bool phases_take(Lower *lower, const AxisPhase *axis, Window *window, Operand *x, Operand *y);
 
+/* Deferred.accepts: the pixels of a phase are not contiguous, so an operand must be the same for all. */
+bool phases_accept(const Deferred *p, const Operand *x);
+
 #endif

@@ -161,7 +161,7 @@ int lower_max_pool(Lower *lower, const Node *node)
     bool  places = node->nout > 1 && node->out[1];
     DType dtype = node->in[0]->type.dtype;
 
-    if (!places && (dtype == DTYPE_F32 || dtype == DTYPE_U8 || dtype == DTYPE_I8))
+    if (!places && (dtype == DTYPE_F32 || dtype_is_byte(dtype)))
         return pool(lower, node, POOL_MAX, 0.0);
     return max_places(lower, node);
 }

@@ -2,9 +2,22 @@
 #include <math.h>
 
 #include "infer/axes.h"
-#include "ops/lower/reduce.h"
 #include "ops/rules.h"
 #include "lower/call.h"
+
+/* OCC_REDUCE_* */
+enum {
+    REDUCE_SUM,
+    REDUCE_MEAN,
+    REDUCE_MAX,
+    REDUCE_MIN,
+    REDUCE_PROD,
+    REDUCE_L1,
+    REDUCE_L2,
+    REDUCE_SUMSQUARE,
+    REDUCE_LOGSUM,
+    REDUCE_LOGSUMEXP
+};
 
 static const struct {
     OpKind op;
@@ -71,7 +84,8 @@ static Operand empty_value(Lower *lower, DType dtype, int kind)
                         "empty");
 }
 
-int reduce_append(Lower *lower, const Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind)
+/* y = kind of x over the axes where `reduced`; y keeps them with extent 1 where keepdims. */
+static int append(Lower *lower, const Node *node, Operand x, Operand y, const bool *reduced, bool keepdims, int kind)
 {
     bool    fast = x.dtype == DTYPE_F32;
     Operand kept = kept_of(y, x.rank, reduced, keepdims), empty;
@@ -122,11 +136,11 @@ static int reduce_any(Lower *lower, const Node *node, const bool *reduced, bool 
     if (!narrow) {
         if (lower_output(lower, node, 0, LAYOUT_ROW_MAJOR, &y) < 0)
             return -1;
-        return reduce_append(lower, node, x, y, reduced, keepdims, kind);
+        return append(lower, node, x, y, reduced, keepdims, kind);
     }
     wide.dtype = DTYPE_F32;
     y = lower_temporary(lower, &wide, LAYOUT_ROW_MAJOR, "wide");
-    if (lower_convert(lower, x, DTYPE_F32, &x) < 0 || reduce_append(lower, node, x, y, reduced, keepdims, kind) < 0 ||
+    if (lower_convert(lower, x, DTYPE_F32, &x) < 0 || append(lower, node, x, y, reduced, keepdims, kind) < 0 ||
         lower_convert(lower, y, stored, &y) < 0)
         return -1;
     return lower_output_view(lower, node, 0, y);

@@ -22,7 +22,7 @@ typedef struct Resize {
 
 static bool has(const Node *node, int index)
 {
-    return index < node->nin && node->in[index] &&
+    return infer_has(node, index) &&
            !(node->in[index]->type.rank == 1 && extent_is_const(node->in[index]->type.dim[0]) &&
              node->in[index]->type.dim[0].max == 0);
 }

@@ -5,13 +5,6 @@
 #include "lower/call.h"
 #include "ops/rules.h"
 
-static int axis_of(const Node *node, const char *name, int64_t otherwise, int rank)
-{
-    int64_t axis = node_int(node, name, otherwise);
-
-    return (int)(axis < 0 ? axis + rank : axis);
-}
-
 /* A result that the model does not ask for needs a place all the same. */
 static int output_or_scratch(Lower *lower, const Node *node, int index, DType dtype, int64_t elements, Operand *out)
 {
@@ -58,7 +51,7 @@ static int chosen_done(Lower *lower, const Node *node, Operand value)
 
 int lower_topk(Lower *lower, const Node *node)
 {
-    int         axis = axis_of(node, "axis", -1, node->in[0]->type.rank);
+    int         axis = node_axis(node, -1, node->in[0]->type.rank);
     const Type *type = node->out[0] ? &node->out[0]->type : &node->out[1]->type;
     int64_t     elements = type_elements(type);
     Operand     x, value, place;
@@ -79,7 +72,7 @@ int lower_topk(Lower *lower, const Node *node)
 
 int lower_argmax(Lower *lower, const Node *node)
 {
-    int     axis = axis_of(node, "axis", 0, node->in[0]->type.rank);
+    int     axis = node_axis(node, 0, node->in[0]->type.rank);
     Operand x, y;
 
     if (node->in[0]->type.dim[axis].max > INT32_MAX)
@@ -109,7 +102,7 @@ int lower_nonzero(Lower *lower, const Node *node)
 int lower_compress(Lower *lower, const Node *node)
 {
     const Attr *attr = node_attr(node, "axis");
-    int         axis = attr ? axis_of(node, "axis", 0, node->in[0]->type.rank) : -1;
+    int         axis = attr ? node_axis(node, 0, node->in[0]->type.rank) : -1;
     Operand     x, condition, y;
     Extent      symbol = node->out[0]->type.dim[attr ? axis : 0];
 

@@ -1,4 +1,5 @@
 /* sequence_lower.c - operators on sequences and optionals. Extracted members are views; inserted ones are copied. */
+#include "infer/infer.h"
 #include "lower/control.h"
 #include "lower/call.h"
 #include "lower/sequence.h"
@@ -21,16 +22,11 @@ static int place_out(Lower *lower, const Node *node, Operand *y)
     return 0;
 }
 
-static bool given(const Node *node, int input)
-{
-    return input < node->nin && node->in[input];
-}
-
 /* An optional position: any integer; the kernel checks it. */
 static int position_of(Lower *lower, const Node *node, int input, Extent *out)
 {
     *out = extent_const(0);
-    return given(node, input) ? control_integer(lower, node->in[input], INT64_MIN, INT64_MAX, out) : 0;
+    return infer_has(node, input) ? control_integer(lower, node->in[input], INT64_MIN, INT64_MAX, out) : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------- sequences */
@@ -75,7 +71,7 @@ int lower_sequence_insert(Lower *lower, const Node *node)
         position_of(lower, node, 2, &position) < 0 || place_out(lower, node, &y) < 0)
         return -1;
     return STEP(lower, node, "sequence_insert", ARG(x, x), ARG(item, member), ARG(y, y), ARG(position, position),
-                ARG(append, !given(node, 2)), ARG(rank, item->rank), ARG(width, width_of(to)),
+                ARG(append, !infer_has(node, 2)), ARG(rank, item->rank), ARG(width, width_of(to)),
                 ARGS(dim, item->rank, item->dim), give_layout(lower, "from", from), give_layout(lower, "to", to),
                 give_limits(lower, to)) < 0
                ? -1
@@ -92,7 +88,7 @@ int lower_sequence_erase(Lower *lower, const Node *node)
         place_out(lower, node, &y) < 0)
         return -1;
     return STEP(lower, node, "sequence_erase", ARG(x, x), ARG(y, y), ARG(position, position),
-                ARG(last, !given(node, 1)), ARG(width, width_of(to)), give_layout(lower, "from", from),
+                ARG(last, !infer_has(node, 1)), ARG(width, width_of(to)), give_layout(lower, "from", from),
                 give_layout(lower, "to", to), give_limits(lower, to)) < 0
                ? -1
                : sequence_made(lower, node->out[0]);
@@ -166,7 +162,7 @@ typedef struct SplitSizes {
 
 static int read_cut(Lower *lower, const Node *node, SplitSizes *cut)
 {
-    Value *split = given(node, 1) ? node->in[1] : NULL;
+    Value *split = infer_has(node, 1) ? node->in[1] : NULL;
 
     *cut = (SplitSizes){.chunk = extent_const(split ? 0 : 1)};
     if (!split)
@@ -206,13 +202,12 @@ static Extent product(Lower *lower, const Type *type, int begin, int end)
 int lower_split_to_sequence(Lower *lower, const Node *node)
 {
     const Type *in = &node->in[0]->type, *to = &node->out[0]->type;
-    int         axis = (int)node_int(node, "axis", 0), rank = 0;
-    bool        keep = given(node, 1) || node_int(node, "keepdims", 1) != 0;
+    int         axis = node_axis(node, 0, in->rank), rank = 0;
+    bool        keep = infer_has(node, 1) || node_int(node, "keepdims", 1) != 0;
     Extent      dim[MAX_RANK];
     Operand     x, y;
     SplitSizes  cut;
 
-    axis += axis < 0 ? in->rank : 0;
     for (int i = 0; i < in->rank; i++)
         if (i != axis || keep)
             dim[rank++] = i == axis ? extent_const(0) : in->dim[i];
@@ -258,7 +253,7 @@ int lower_concat_from_sequence(Lower *lower, const Node *node)
 
 int lower_optional(Lower *lower, const Node *node)
 {
-    return optional_wrap(lower, given(node, 0) ? node->in[0] : NULL, node->out[0]);
+    return optional_wrap(lower, infer_has(node, 0) ? node->in[0] : NULL, node->out[0]);
 }
 
 int lower_optional_get_element(Lower *lower, const Node *node)
@@ -272,9 +267,9 @@ int lower_optional_has_element(Lower *lower, const Node *node)
     static const unsigned char answer[] = {0, 1};
     Operand                    x, y;
 
-    if (!given(node, 0) || node->in[0]->type.kind != TYPE_OPTIONAL)
+    if (!infer_has(node, 0) || node->in[0]->type.kind != TYPE_OPTIONAL)
         return lower_output_view(lower, node, 0,
-                                 lower_weight(lower, &answer[given(node, 0)], DTYPE_BOOL, 0, NULL, "has element"));
+                                 lower_weight(lower, &answer[infer_has(node, 0)], DTYPE_BOOL, 0, NULL, "has element"));
     if (lower_input(lower, node, 0, &x) < 0 || lower_output(lower, node, 0, LAYOUT_ROW_MAJOR, &y) < 0)
         return -1;
     return STEP(lower, node, "optional_has", ARG(x, x), ARG(y, y));

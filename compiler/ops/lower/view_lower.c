@@ -92,12 +92,11 @@ int lower_expand(Lower *lower, const Node *node)
 int lower_split(Lower *lower, const Node *node)
 {
     Extent  start = extent_const(0);
-    int     axis = (int)node_int(node, "axis", 0);
+    int     axis = node_axis(node, 0, node->in[0]->type.rank);
     Operand x;
 
     if (lower_input(lower, node, 0, &x) < 0)
         return -1;
-    axis += axis < 0 ? x.rank : 0;
     for (int i = 0; i < node->nout; i++) {
         Extent count = node->out[i] ? node->out[i]->type.dim[axis] : extent_const(0);
 
@@ -117,7 +116,6 @@ static bool lie_adjacent(Lower *lower, const Node *node, int axis, Operand *whol
         if (lower_input(lower, node, i, &x) < 0 || x.buffer < 0 || !operand_is_static(&x))
             return false;
         if (i == 0) {
-            axis += axis < 0 ? x.rank : 0;
             *whole = x;
             continue;
         }
@@ -136,7 +134,7 @@ static bool lie_adjacent(Lower *lower, const Node *node, int axis, Operand *whol
 int lower_concat(Lower *lower, const Node *node)
 {
     Extent  start = extent_const(0);
-    int     axis = (int)node_int(node, "axis", 1);
+    int     axis = node_axis(node, 1, node->out[0]->type.rank);
     Layout  layout = LAYOUT_ROW_MAJOR;
     Operand y, x, whole;
 
@@ -153,7 +151,6 @@ int lower_concat(Lower *lower, const Node *node)
             return lower_output_view(lower, node, 0, whole);
     if (lower_output(lower, node, 0, layout, &y) < 0)
         return -1;
-    axis += axis < 0 ? y.rank : 0;
     for (int i = 0; i < node->nin; i++) {
         Operand window = operand_window(lower, y, axis, start, node->in[i]->type.dim[axis], 1);
 

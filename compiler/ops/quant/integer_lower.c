@@ -1,4 +1,5 @@
 /* integer_lower.c - ConvInteger and MatMulInteger with any zero points and weights, exact. */
+#include "infer/infer.h"
 #include "lower/spatial.h"
 #include "ops/lower/matrix.h"
 #include "ops/rules.h"
@@ -12,7 +13,7 @@ static const char *kernel_of(const Lower *lower, const Node *node, const char *n
 /* A zero point of one element (step 0), or one for each of `count` places in a row. */
 static int place_zero(Lower *lower, const Node *node, int index, Extent count, Operand *zero, int64_t *step)
 {
-    const Type *type = index < node->nin && node->in[index] ? &node->in[index]->type : NULL;
+    const Type *type = infer_in(node, index);
     int64_t     elements = 1;
 
     *step = 0;

@@ -6,8 +6,7 @@
 
 static bool is_bytes(const Value *value)
 {
-    return value && value->data && type_is_static(&value->type) &&
-           (value->type.dtype == DTYPE_I8 || value->type.dtype == DTYPE_U8);
+    return value && value->data && type_is_static(&value->type) && dtype_is_byte(value->type.dtype);
 }
 
 static int byte_at(const Value *value, const void *data, int64_t index)

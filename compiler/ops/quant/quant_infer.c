@@ -112,19 +112,13 @@ int infer_qlinear_binary(Infer *infer, Node *node)
     return infer_set(infer, node, 0, type);
 }
 
-/* x, scale, zero point, the result's scale and zero point. */
-int infer_qlinear_unary(Infer *infer, Node *node)
-{
-    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
-}
-
 int infer_qlinear_softmax(Infer *infer, Node *node)
 {
     int axis;
 
     if (infer_axis(infer, node, node_int(node, "axis", -1), node->in[0]->type.rank, &axis) < 0)
         return -1;
-    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+    return infer_set_same(infer, node, 0);
 }
 
 /* x, scale, zero point, the result's scale and zero point; the axes are an attribute. */
@@ -182,5 +176,5 @@ int infer_fast_gelu(Infer *infer, Node *node)
 {
     if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[node->in[0]->type.rank - 1]) < 0)
         return -1;
-    return infer_set(infer, node, 0, infer_shaped(node->in[0]->type.dtype, &node->in[0]->type));
+    return infer_set_same(infer, node, 0);
 }

@@ -44,13 +44,12 @@ static int repeat_blocks(Lower *lower, Operand x, int axis, int64_t block, const
 static int place_parameter(Lower *lower, const Node *node, int index, Operand *out)
 {
     const Type *type = &node->out[0]->type;
-    int         axis = (int)node_int(node, "axis", 1);
+    int         axis = node_axis(node, 1, type->rank);
     int64_t     block = node_int(node, "block_size", 0);
     Operand     x;
 
     if (lower_input(lower, node, index, &x) < 0)
         return -1;
-    axis += axis < 0 ? type->rank : 0;
     if (x.rank == type->rank && x.rank > 0 && block > 1) {
         if (repeat_blocks(lower, x, axis, block, type, &x) < 0)
             return -1;
@@ -99,11 +98,6 @@ static Deferred *start(Lower *lower, const Node *node, bool vector, int *arg)
     return lower_elementwise_of(lower, node, 1, vector, arg);
 }
 
-static bool is_byte(DType dtype)
-{
-    return dtype == DTYPE_U8 || dtype == DTYPE_I8;
-}
-
 /* Ensures room for the parameters and a kernel that accepts them; else the step of x is appended first. */
 static int prepare(Lower *lower, const Node *node, const Operand *scale, const Operand *zero)
 {
@@ -140,7 +134,7 @@ int lower_dequantize(Lower *lower, const Node *node)
 
     if (read_parameters(lower, node, &scale, &zero) < 0)
         return -1;
-    p = start(lower, node, is_byte(node->in[0]->type.dtype), &x);
+    p = start(lower, node, dtype_is_byte(node->in[0]->type.dtype), &x);
     if (!p)
         return -1;
     if (node->in[0]->type.dtype == DTYPE_I32 &&
@@ -196,7 +190,7 @@ int lower_quantize(Lower *lower, const Node *node)
 
     if (read_parameters(lower, node, &scale, &zero) < 0)
         return -1;
-    p = start(lower, node, is_byte(to), &x);
+    p = start(lower, node, dtype_is_byte(to), &x);
     if (!p)
         return -1;
     x = scalar_cast(lower, p->expr, DTYPE_F32, x, false);

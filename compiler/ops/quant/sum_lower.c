@@ -8,8 +8,6 @@
 #include "ops/quant/sum.h"
 #include "ops/rules.h"
 
-enum { CHANNEL = 1 };
-
 /* ----------------------------------------------------------------------------------------------- the end of a chain */
 
 /* Removes a QuantizeLinear (round, + zero point, max, min, cast) from the end of the expression and returns its zero
@@ -193,14 +191,6 @@ static int finish_transposed(Lower *lower, Deferred *p, Operand y)
     return 0;
 }
 
-/* The pixels of a phase are not contiguous, so an operand must be the same for all. */
-static bool accepts_for_all(const Deferred *p, const Operand *x)
-{
-    Extent pitch;
-
-    return panels_pitch(p->node->graph->model, x, CHANNEL, &pitch) && extent_is(pitch, 0);
-}
-
 /* -------------------------------------------------------------------------------------------------------- the rules */
 
 /* A narrow image gets its borders row by row, too. */
@@ -250,7 +240,7 @@ static int start(Lower *lower, const Node *node, Sum *s, int scale)
                                   s->is_transposed ? finish_transposed
                                      : s->is_matmul   ? finish_matmul
                                                       : finish_image,
-                                  s->is_transposed ? accepts_for_all : accepts, s, layout);
+                                  s->is_transposed ? phases_accept : accepts, s, layout);
     const Value *constant = lower_constant(lower, node->in[scale]);
     const Type  *type = &node->out[0]->type;
     double       number;

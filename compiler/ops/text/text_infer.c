@@ -85,11 +85,6 @@ int infer_string_split(Infer *infer, Node *node)
     return infer_set_tensor(infer, node, 1, DTYPE_I64, x->rank, x->dim);
 }
 
-int infer_regex_full_match(Infer *infer, Node *node)
-{
-    return infer_set(infer, node, 0, infer_shaped(DTYPE_BOOL, &node->in[0]->type));
-}
-
 int infer_tf_idf(Infer *infer, Node *node)
 {
     const Type    *x = infer_in(node, 0);
