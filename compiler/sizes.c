@@ -4,6 +4,8 @@
 #include "compilation.h"
 #include "infer/infer.h"
 #include "infer/listed.h"
+#include "plan/plan.h"
+#include "support/int.h"
 
 #include <string.h>
 
@@ -24,12 +26,12 @@ static int read_whole(Compilation *c)
     return 0;
 }
 
-/* Plans one combination, with constants in the place of listed extents. */
-static int plan_variant(Compilation *v, const Compilation *c, const Model *before, int combination)
+/* Plans one combination by these options, with constants in the place of listed extents. */
+static int plan_variant(Compilation *v, const Compilation *c, const Options *like, const Model *before, int combination)
 {
     Options *options = arena_one(c->arena, Options);
 
-    *options = *c->options;
+    *options = *like;
     options->bound = listed_pin(c->arena, c->model->bound, c->model->nbound, combination);
     options->nbound = c->model->nbound;
     options->dump = NULL;
@@ -46,6 +48,121 @@ static int plan_variant(Compilation *v, const Compilation *c, const Model *befor
     return -1;
 }
 
+/* ------------------------------------------------------------------------------------------------- places of ports */
+
+/* The ports of one side in all combinations, of which the last one has the largest sizes. */
+typedef struct Side {
+    const Compilation *v;
+    int                count, nport;
+    bool               in;
+    int64_t           *place; /* by port: bytes of the arena; negative: none */
+    int64_t           *bytes; /* by port: the most of all combinations */
+} Side;
+
+static const Buffer *port_buffer(const Side *s, int combination, int port)
+{
+    const Program *p = s->v[combination].chosen.program;
+    int            buffer = (s->in ? p->in : p->out)[port].buffer;
+
+    return buffer < 0 ? NULL : &p->buffer[buffer];
+}
+
+/* The places that the plan of the last combination gives. */
+static Side new_side(Arena *arena, const Compilation *v, int count, bool in)
+{
+    const Alternative *largest = &v[count - 1].chosen;
+    Side               s = {v, count, in ? largest->program->nin : largest->program->nout, in, NULL, NULL};
+
+    s.place = arena_array(arena, int64_t, s.nport + 1);
+    s.bytes = arena_array(arena, int64_t, s.nport + 1);
+    for (int i = 0; i < s.nport; i++) {
+        const Buffer *b = port_buffer(&s, count - 1, i);
+
+        s.place[i] = b ? largest->plan.offset[b->id] : -1;
+    }
+    return s;
+}
+
+static void measure_ports(Side *s)
+{
+    for (int i = 0; i < s->nport; i++)
+        for (int k = 0; k < s->count; k++) {
+            const Buffer *b = port_buffer(s, k, i);
+
+            s->bytes[i] = int_max(s->bytes[i], b ? b->size : 0);
+        }
+}
+
+/* Whether each port has a place, where inputs lie apart. */
+static bool are_placed(const Side *s)
+{
+    for (int i = 0; i < s->nport; i++) {
+        if (s->bytes[i] && s->place[i] < 0)
+            return false;
+        for (int k = 0; k < i && s->in; k++)
+            if (s->place[i] < s->place[k] + s->bytes[k] && s->place[k] < s->place[i] + s->bytes[i])
+                return false;
+    }
+    return true;
+}
+
+/* Places the ports one behind the other, each with its most bytes. Returns the end. */
+static int64_t place_apart(Side *s, int64_t at)
+{
+    for (int i = 0; i < s->nport; i++) {
+        const Buffer *b = port_buffer(s, s->count - 1, i);
+
+        s->place[i] = int_round_up(at, b ? b->align : 1);
+        at = s->place[i] + s->bytes[i];
+    }
+    return at;
+}
+
+/* Plans the combinations from `from` down to the first. */
+static int plan_down(const Compilation *c, Compilation *v, const Options *like, const Model *before, int from)
+{
+    for (int i = from; i >= 0; i--) {
+        if (plan_variant(&v[i], c, like, before, i) < 0)
+            return -1;
+        before = v[i].model;
+    }
+    return 0;
+}
+
+/* Plans all combinations, the largest first. With --io=arena the header has one offset for each port: that of the
+ * largest plan, within whose memory the others shall be. Where ports would lie on each other in one of these, they lie
+ * apart in all. */
+static int plan_variants(const Compilation *c, Compilation *v, int count)
+{
+    Options            like = *c->options;
+    const Alternative *largest = &v[count - 1].chosen;
+    Side               in, out;
+    bool               serves;
+
+    if (!c->options->plan.io_arena)
+        return plan_down(c, v, &like, c->model, count - 1);
+    if (plan_variant(&v[count - 1], c, &like, c->model, count - 1) < 0)
+        return -1;
+    in = new_side(c->arena, v, count, true);
+    out = new_side(c->arena, v, count, false);
+    like.plan.places = (PortPlaces){in.place, out.place};
+    like.max_ram = like.max_ram < 0 ? largest->ram : int_min(like.max_ram, largest->ram);
+    if (plan_down(c, v, &like, v[count - 1].model, count - 2) < 0)
+        return -1;
+    measure_ports(&in);
+    measure_ports(&out);
+    serves = are_placed(&in) && are_placed(&out);
+    for (int i = 0; i < count; i++)
+        serves = serves && v[i].chosen.plan.peak < PLAN_IMPOSSIBLE;
+    if (serves)
+        return 0;
+    place_apart(&out, place_apart(&in, 0));
+    like.max_ram = c->options->max_ram;
+    return plan_down(c, v, &like, v[0].model, count - 1);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ entry */
+
 /* --dump=graph: one graph for each combination, as the programs are made from them. */
 static void dump_variant(const Compilation *c, const Compilation *v, int combination)
 {
@@ -55,7 +172,8 @@ static void dump_variant(const Compilation *c, const Compilation *v, int combina
     graph_print(&c->output->standard, v->model);
 }
 
-/* The model of the joined program: the ports and lists of sizes of one, the values and expressions of both. */
+/* The model of the joined program: the ports and lists of sizes of `whole`, the values and expressions of the model
+ * that was read last. */
 static Model *joined_model(const Model *whole, const Model *last)
 {
     Model *model = arena_one(whole->arena, Model);
@@ -83,19 +201,19 @@ int compile_sizes(Compilation *c)
         return -1;
     v = arena_array(c->arena, Compilation, count);
     variant = arena_array(c->arena, Variant, count);
+    if (plan_variants(c, v, count) < 0)
+        return -1;
     for (int i = 0; i < count; i++) {
-        const Model *before = i ? v[i - 1].model : c->model;
-
-        if (plan_variant(&v[i], c, before, i) < 0)
-            return -1;
         dump_variant(c, &v[i], i);
-        variant[i] = (Variant){v[i].chosen.program, &v[i].chosen.plan, v[i].chosen.time, before->nvalue};
+        variant[i] = (Variant){v[i].chosen.program, &v[i].chosen.plan, v[i].chosen.time, v[i].before->nvalue};
     }
     c->is_planned = true;
-    c->lowering = v[count - 1].lowering;
+    c->lowering = v[0].lowering;
+    c->lowering.options.plan.places = (PortPlaces){NULL, NULL};
+    c->lowering.options.max_ram = c->options->max_ram;
     c->lowering.options.bound = c->options->bound;
     c->lowering.options.nbound = c->options->nbound;
-    c->model = c->lowering.model = joined_model(c->model, v[count - 1].model);
+    c->model = c->lowering.model = joined_model(c->model, v[0].model);
     c->chosen.form = v[0].chosen.form;
     return variants_join(variant, count, &c->lowering, &c->chosen);
 }

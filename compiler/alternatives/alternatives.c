@@ -295,6 +295,8 @@ int alternative_plan(const Lowering *lowering, Alternative *a)
 {
     if (alternative_arrange(lowering, a) < 0 || alternative_swap(lowering, a) < 0)
         return -1;
+    if (a->plan.peak == PLAN_IMPOSSIBLE)
+        return 0;
     if (lowering->target->language == LANGUAGE_DEVICE) {
         if (!lowering->options.no_graph)
             program_find_decided(a->program);

@@ -59,7 +59,6 @@ static Unserved unserved(const Options *o)
     const Unserved option[] = {
         {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
         {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
-        {o->plan.io_arena != 0, "--io=arena", "each size has places of its own for inputs and outputs"},
         {o->plan.nregion > 0, "--region", "plans of several memories are not joined"},
         {o->nstate > 0, "--state", "each size has a layout of its own for the state"},
         {o->queues > 1, "--queues", "waits between queues are not joined"},
@@ -148,21 +147,12 @@ static int joined_type(const Joining *j, bool in, int index, Type *type)
 
 static int join_port(Joining *j, bool in, int index)
 {
-    const Port  *first = port_of(j, 0, in, index);
     const Graph *main = j->whole->main;
-    Port         port = {.value = in ? main->in[index] : main->out[index], .name = first->name};
-    Buffer       buffer;
+    Port        *port = in ? &j->program->in[index] : &j->program->out[index];
 
-    if (joined_type(j, in, index, &port.type) < 0)
-        return -1;
-    buffer = j->variant[0].program->buffer[first->buffer];
-    for (int i = 1; i < j->count; i++)
-        buffer.size = int_max(buffer.size, j->variant[i].program->buffer[port_of(j, i, in, index)->buffer].size);
-    buffer.value = port.value;
-    port.buffer = add_buffer(j, buffer, -1);
-    j->program->home[port.value->id] = port.buffer;
-    *(in ? &j->program->in[index] : &j->program->out[index]) = port;
-    return 0;
+    *port =
+        (Port){.value = in ? main->in[index] : main->out[index], .name = port_of(j, 0, in, index)->name, .buffer = -1};
+    return joined_type(j, in, index, &port->type);
 }
 
 static int join_ports(Joining *j)
@@ -220,12 +210,19 @@ static void add_dims(Joining *j)
         j->program->dims = add_buffer(j, dims, -1);
 }
 
-/* Offsets of a variant's buffers without its run-time integers: what lies above these moves down. Returns the top. */
+static bool is_port(const Buffer *b)
+{
+    return b->kind == BUFFER_IN || b->kind == BUFFER_OUT;
+}
+
+/* Offsets of a variant's buffers without its run-time integers: what lies above these moves down, unless a port does,
+ * whose place is the same in all variants. Returns the top. */
 static int64_t without_dims(const Variant *v, int64_t *offset)
 {
     const Program *p = v->program;
     int64_t        at = p->dims < 0 ? INT64_MAX : v->plan->offset[p->dims], below = 0, above = INT64_MAX, align = 1;
     int64_t        top = 0;
+    bool           fixed = false;
 
     for (int b = 0; b < p->nbuffer; b++) {
         offset[b] = v->plan->offset[b];
@@ -235,13 +232,14 @@ static int64_t without_dims(const Variant *v, int64_t *offset)
             below = int_max(below, offset[b] + buffer_bytes(&p->buffer[b]));
         } else {
             above = int_min(above, offset[b]);
+            fixed = fixed || is_port(&p->buffer[b]);
             align = int_max(align, p->buffer[b].align);
         }
     }
     for (int b = 0; b < p->nbuffer; b++) {
         if (offset[b] >= 0 && !p->buffer[b].size)
             offset[b] = 0;
-        if (offset[b] >= at && b != p->dims)
+        if (offset[b] >= at && b != p->dims && !fixed)
             offset[b] -= (above - below) / align * align;
         if (offset[b] >= 0 && b != p->dims)
             top = int_max(top, offset[b] + buffer_bytes(&p->buffer[b]));
@@ -264,11 +262,31 @@ static void renumber(Joining *j, int index)
 
         if (buffer.kind != BUFFER_WEIGHT)
             buffer.name = arena_printf(j->arena, "%s: %s", label, buffer.name);
-        r->buffer[b] = buffer.kind == BUFFER_IN    ? j->program->in[buffer.port].buffer
-                       : buffer.kind == BUFFER_OUT ? j->program->out[buffer.port].buffer
-                       : b == from->dims           ? j->program->dims
-                                                   : add_buffer(j, buffer, offset[b]);
+        r->buffer[b] = b == from->dims ? j->program->dims : add_buffer(j, buffer, offset[b]);
     }
+}
+
+/* A port has a buffer in each branch, and stands for the largest. */
+static void find_port_buffer(Joining *j, bool in, int index)
+{
+    Program *p = j->program;
+    Port    *port = in ? &p->in[index] : &p->out[index];
+
+    for (int i = 0; i < j->count; i++) {
+        int b = j->number[i].buffer[port_of(j, i, in, index)->buffer];
+
+        if (port->buffer < 0 || p->buffer[b].size > p->buffer[port->buffer].size)
+            port->buffer = b;
+    }
+    p->home[port->value->id] = port->buffer;
+}
+
+static void find_port_buffers(Joining *j)
+{
+    for (int i = 0; i < j->program->nin; i++)
+        find_port_buffer(j, true, i);
+    for (int i = 0; i < j->program->nout; i++)
+        find_port_buffer(j, false, i);
 }
 
 /* Sets the slots that an extent of a result is read from after the branches, where the branch itself does not. */
@@ -413,6 +431,17 @@ static void end_plan(Joining *j)
     j->plan->share[0].peak = j->plan->peak;
 }
 
+/* The greedy planners' peaks: those that they reach for each variant alone, as its plan was made. */
+static void take_planners(Joining *j)
+{
+    j->plan->planner = j->variant[largest(j)].plan->planner;
+    for (int k = 0; k < 4; k++) {
+        j->plan->greedy[k] = 0;
+        for (int i = 0; i < j->count; i++)
+            j->plan->greedy[k] = int_max(j->plan->greedy[k], j->variant[i].plan->greedy[k]);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------ entry */
 
 static void begin_program(Joining *j, const Program *like)
@@ -461,11 +490,13 @@ int variants_join(const Variant *variant, int count, const Lowering *lowering, A
     add_dims(&j);
     for (int i = 0; i < count; i++)
         renumber(&j, i);
+    find_port_buffers(&j);
     append_variants(&j);
     end_plan(&j);
     program_liveness(j.program);
     program_find_overlaps(j.program);
-    if (program_check(j.program, j.diag) < 0)
+    if (program_check(j.program, j.diag) < 0 || program_confirm(j.program, &lowering->options.plan, j.plan, j.diag) < 0)
         return -1;
-    return program_confirm(j.program, &lowering->options.plan, j.plan, j.diag);
+    take_planners(&j);
+    return 0;
 }

@@ -19,7 +19,7 @@ enum { MOST_VARIANTS = 16 };
 int variants_options(const Options *options, Diag *diag);
 
 /* Joins the variants, one for each combination in order, into a program of lowering->model: its inputs have the listed
- * extents, and its lists of values and expressions are those of the last variant's model. Branches share the arena,
+ * extents, and its lists of values and expressions are those of the model that was read last. Branches share the arena,
  * each with the offsets of its own plan; equal constants exist once. Returns 0, or -1 with a message. */
 int variants_join(const Variant *variant, int count, const Lowering *lowering, Alternative *joined);
 

@@ -473,12 +473,16 @@ int buffer_memory(const Program *program, int buffer)
 
 int64_t program_bytes_on_host(const Program *program, BufferKind kind)
 {
-    bool    device = program->language == LANGUAGE_DEVICE;
-    int64_t bytes = 0;
+    bool        device = program->language == LANGUAGE_DEVICE, in = kind == BUFFER_IN;
+    const Port *port = in ? program->in : program->out;
+    int64_t     bytes = 0;
 
-    for (int b = 0; b < program->nbuffer; b++)
-        if (program->buffer[b].kind == kind && !(device && buffer_memory(program, b) == MEMORY_DEVICE))
+    for (int i = 0; i < (in ? program->nin : program->nout); i++) {
+        int b = port[i].buffer;
+
+        if (b >= 0 && program->buffer[b].kind == kind && !(device && buffer_memory(program, b) == MEMORY_DEVICE))
             bytes += program->buffer[b].size;
+    }
     return bytes;
 }
 

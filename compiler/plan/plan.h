@@ -17,6 +17,10 @@ int program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag
  * -1 with a message (plan.c). */
 int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 
+/* The peak of a plan where inputs and outputs lie on each other at the offsets that the options give them. Nothing but
+ * its peak and bound is to be read. */
+#define PLAN_IMPOSSIBLE ((int64_t)1 << 60)
+
 /* The buffer has an offset in the arena; io_arena: inputs and outputs too. */
 bool buffer_is_planned(const Buffer *buffer, int io_arena);
 

@@ -29,13 +29,23 @@ struct Solved {
     bool                full;        /* with full effort */
 };
 
-static void add_buffer(BuiltProblem *built, const Buffer *buffer)
+static int64_t given_place(const PlanOptions *options, const Buffer *buffer)
+{
+    const int64_t *by_port = buffer->kind == BUFFER_IN    ? options->places.in
+                             : buffer->kind == BUFFER_OUT ? options->places.out
+                                                          : NULL;
+
+    return by_port ? by_port[buffer->port] : -1;
+}
+
+static void add_buffer(BuiltProblem *built, const PlanOptions *options, const Buffer *buffer)
 {
     int at = built->problem.nbuffer++;
 
     built->index[buffer->id] = at;
     built->origin[at] = buffer->id;
-    built->buffer[at] = (PlanBuffer){.size = buffer_bytes(buffer), .align = buffer->align, .fixed = -1};
+    built->buffer[at] =
+        (PlanBuffer){.size = buffer_bytes(buffer), .align = buffer->align, .fixed = given_place(options, buffer)};
     for (int i = 0; i < buffer->nspan; i++) {
         const Span *span = &buffer->span[i];
         PlanSpan    whole = {at, span->begin, span->end, 0, buffer_bytes(buffer)};
@@ -57,7 +67,7 @@ static void add_overlap(BuiltProblem *built, const Overlap *overlap)
         built->overlap[built->problem.noverlap++] = (PlanOverlap){a, b, overlap->d1, overlap->d2};
 }
 
-static void fill_problem(BuiltProblem *built, int io_arena)
+static void fill_problem(BuiltProblem *built, const PlanOptions *options)
 {
     Program *program = built->program;
     int      nspan = 0;
@@ -72,9 +82,9 @@ static void fill_problem(BuiltProblem *built, int io_arena)
     built->overlap = arena_array(program->arena, PlanOverlap, program->noverlap + 1);
     for (int b = 0; b < program->nbuffer; b++) {
         built->index[b] = -1;
-        if (buffer_is_planned(&program->buffer[b], io_arena) &&
+        if (buffer_is_planned(&program->buffer[b], options->io_arena) &&
             (program->buffer[b].nspan || program->buffer[b].kind == BUFFER_IN || program->buffer[b].kind == BUFFER_OUT))
-            add_buffer(built, &program->buffer[b]);
+            add_buffer(built, options, &program->buffer[b]);
     }
     for (int i = 0; i < program->noverlap; i++)
         add_overlap(built, &program->overlap[i]);
@@ -331,6 +341,12 @@ static int place_buffers(const PlanProblem *problem, const PlanLimits *limits, P
     return place(problem, limits, result);
 }
 
+/* Whether buffers collide whose offsets are given: there is no plan. */
+static bool is_impossible(const PlanResult *result)
+{
+    return result->status == PLAN_INFEASIBLE && !result->peak;
+}
+
 /* Solves a problem that has no stored answer, and verifies the plan. */
 static int solve(const Planning *planning, const BuiltProblem *built, const char *asked, Solved *solved)
 {
@@ -350,7 +366,7 @@ static int solve(const Planning *planning, const BuiltProblem *built, const char
         .built = built, .result = new_result(built), .upper_bound = planning->upper_bound, .full = !planning->nodes};
     if (place_buffers(&built->problem, &limits, planner ? planner->place : plan_place, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
-    if (plan_verify_answer(&built->problem, &solved->result, why) != 1)
+    if (!is_impossible(&solved->result) && plan_verify_answer(&built->problem, &solved->result, why) != 1)
         return diag_bug(planning->diag, (Loc){0}, "the plan is wrong: %s", why);
     if (looser && !has_core(&solved->result, built->problem.nbuffer))
         take_core(built, looser, &solved->result);
@@ -363,7 +379,7 @@ BuiltProblem *problem_build(Program *program, const PlanOptions *options)
 
     built->program = program;
     program_find_overlaps(program);
-    fill_problem(built, options->io_arena);
+    fill_problem(built, options);
     if (options->nregion)
         add_regions(built, options);
     return built;
@@ -395,6 +411,11 @@ int plan_once(Planning *planning, const BuiltProblem *built, Plan *plan)
     if (!known) {
         if (solve(planning, built, asked, &solved) < 0)
             return -1;
+        if (is_impossible(&solved.result)) {
+            take_result(built, planning->options, &solved.result, plan);
+            plan->peak = plan->bound = PLAN_IMPOSSIBLE;
+            return 0;
+        }
         ARENA_PUSH(built->program->arena, planning->solved, planning->nsolved, planning->csolved, solved);
         known = &solved;
     }

@@ -376,23 +376,43 @@ static int check_lasting(const Recheck *r, int index)
     return 0;
 }
 
-static int check_inputs(Recheck *r)
+static bool is_port(const Buffer *b)
+{
+    return b->kind == BUFFER_IN || b->kind == BUFFER_OUT;
+}
+
+/* Two buffers of one port, which branches for listed sizes have, begin at the place that the header names. Two inputs
+ * lie apart: the caller fills both. */
+static int check_pair(const Recheck *r, const Buffer *a, const Buffer *b)
+{
+    Operand x = whole_buffer(a), y = whole_buffer(b);
+
+    if (a->kind == b->kind && a->port == b->port && a->port >= 0) {
+        if (!a->size || !b->size || r->plan->offset[a->id] == r->plan->offset[b->id])
+            return 0;
+        return diag_bug(r->diag, (Loc){0}, "the plan puts '%s' at %lld and '%s', which is the same port, at %lld",
+                        a->name, (long long)r->plan->offset[a->id], b->name, (long long)r->plan->offset[b->id]);
+    }
+    if (a->kind == BUFFER_IN && b->kind == BUFFER_IN && overlap(bytes_of(r, &x), bytes_of(r, &y)))
+        return complain(r, 0, a->id, b->id);
+    return 0;
+}
+
+static int check_ports(Recheck *r)
 {
     const Program *program = r->program;
     int            failed = 0;
 
-    for (int b = 0; b < program->nbuffer; b++) {
+    for (int b = 0; b < program->nbuffer && program->nstep; b++) {
         Operand x = whole_buffer(&program->buffer[b]);
 
-        if (program->buffer[b].kind != BUFFER_IN || r->plan->offset[b] < 0 || !program->nstep)
+        if (!is_port(&program->buffer[b]) || r->plan->offset[b] < 0)
             continue;
-        for (int c = 0; c < b; c++) {
-            Operand y = whole_buffer(&program->buffer[c]);
-
-            if (program->buffer[c].kind == BUFFER_IN && overlap(bytes_of(r, &x), bytes_of(r, &y)))
-                failed |= complain(r, 0, b, c);
-        }
-        failed |= check_write(r, program->nstep + 1, &x);
+        for (int c = 0; c < b; c++)
+            if (is_port(&program->buffer[c]))
+                failed |= check_pair(r, &program->buffer[b], &program->buffer[c]);
+        if (program->buffer[b].kind == BUFFER_IN)
+            failed |= check_write(r, program->nstep + 1, &x);
     }
     return failed;
 }
@@ -437,5 +457,5 @@ int program_recheck(const Program *program, const Plan *plan, Diag *diag)
                 return -1;
         }
     }
-    return check_inputs(&r) ? -1 : 0;
+    return check_ports(&r) ? -1 : 0;
 }

@@ -26,11 +26,17 @@ typedef struct Loader {
     int64_t align;   /* bytes, a power of two: loads begin and end at multiples, in the file and in memory */
 } Loader;
 
+/* Offsets of inputs and outputs that another plan has given them, by port. NULL: the planner chooses. */
+typedef struct PortPlaces {
+    const int64_t *in, *out; /* bytes of the arena */
+} PortPlaces;
+
 /* Options of planning, from the command line. */
 typedef struct PlanOptions {
     const char  *planner;  /* "auto", or a name of the planners' table */
     int          reorder;  /* 0: keep the model's order */
     int          io_arena; /* inputs and outputs are planned too */
+    PortPlaces   places;   /* not from the command line: see sizes.c */
     double       seconds;  /* time limit; 0: effort is counted in nodes */
     MemoryRegion region[MAX_REGIONS];
     int          nregion; /* 0: one arena of any size */

@@ -1,6 +1,7 @@
 """Extents of which --dim lists the sizes: at each combination of sizes the outputs are those of ONNX Runtime and, to the
-bit, those of a file that is compiled with these sizes pinned; the arena is that of the largest of these files; weights exist
-once; a size that is not listed stops the run with the code for extents."""
+bit, those of a file that is compiled with these sizes pinned; the arena is that of the largest of these files, with
+--io=arena too, where each input and output has one place for all sizes; weights exist once; a size that is not listed
+stops the run with the code for extents."""
 
 import argparse
 import itertools
@@ -61,23 +62,45 @@ def found():
     return net
 
 
+def in_place():
+    """An input that its one result may lie over, and two that trade their sizes."""
+    net = Net(x=["H", "W"], a=["H", 24], b=["W", 24])
+    net.give(net.add("Relu", "x"), 2)
+    net.give(net.add("Softmax", "a", axis=-1), 2)
+    net.give(net.add("MatMul", "b", numbers([24, 3])), 2)
+    return net
+
+
+def shrinking():
+    """Results that are longer where the input is shorter: beside the largest input there is no room for them."""
+    net = Net(x=["n", 40])
+    length = net.add("Sub", np.array([30]), net.add("Mul", net.add("Slice", net.add("Shape", "x"), np.array([0]), np.array([1])), np.array([3])))
+    total = net.add("Unsqueeze", net.add("ReduceSum", "x", np.array([0, 1]), keepdims=0), np.array([0]))
+    for factor in (1, 2):
+        net.give(net.add("Expand", net.add("Mul", total, np.float32(factor)), length), 1)
+    return net
+
+
 # Model, lists, other bounds with the sizes to try, flags, bytes that the arena may be larger by: run-time integers that
-# only some of the branches need.
+# only some of the branches need, and with --io=arena results that must lie apart.
 CASES = {
     "images": (image(), {"H": (12, 17), "W": (12, 20)}, {}, (), 0),
     "strips": (image(), {"x:2": (20, 40), "x:3": (24,)}, {}, ("--cascade=on", "--weights=file"), 0),
     "sliced": (batch(), {"batch": (4, 1)}, {}, ("--threads=2", "--weights=object"), 0),
     "sequence": (sequence(), {"seq": (4, 7)}, {"batch": (1, 3, 2)}, (), 64),
     "both": (sequence(), {"seq": (3, 8), "batch": (2,)}, {}, ("--code=shared",), 0),
-    "found": (found(), {"n": (4, 9)}, {}, ("--order=model",), 0),
+    "found": (found(), {"n": (4, 9)}, {}, ("--order=model",), 8),
+    "in place": (in_place(), {"H": (3, 9), "W": (2, 12)}, {}, (), 0),
+    "shrinking": (shrinking(), {"n": (2, 9)}, {}, (), 220),
 }
 
 
 class Case:
-    def __init__(self, tools, work, name):
-        self.tools, self.work, self.name = tools, work, name
+    def __init__(self, tools, work, name, io):
+        self.tools, self.work, self.name = tools, work, name.replace(" ", "_") + "_" + io
         self.net, self.lists, self.bounds, self.flags, self.slack = CASES[name]
-        self.path = os.path.join(work, name + ".onnx")
+        self.flags += ("--io=" + io,)
+        self.path = os.path.join(work, self.name + ".onnx")
         self.model = self.net.model()
         onnx.save(self.model, self.path)
         self.session = onnxruntime.InferenceSession(self.path, providers=["CPUExecutionProvider"])
@@ -152,14 +175,14 @@ def main():
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
     failed = 0
-    for name in CASES:
+    for name, io in itertools.product(CASES, ("caller", "arena")):
         tools = host.Toolchain(os.path.abspath(args.occamyc), args.cc, host.STRICT.replace("-O1", "-O0"))
         try:
-            print(f"pass {name:10} {Case(tools, args.work, name).check()}")
+            print(f"pass {name:10} {io:6} {Case(tools, args.work, name, io).check()}")
         except host.Failure as failure:
             failed += 1
-            print(f"FAIL {name:10} {failure.state}: {failure.reason}")
-    print(f"{len(CASES) - failed} passed, {failed} failed")
+            print(f"FAIL {name:10} {io:6} {failure.state}: {failure.reason}")
+    print(f"{2 * len(CASES) - failed} passed, {failed} failed")
     sys.exit(failed > 0)
 
 
