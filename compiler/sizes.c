@@ -59,12 +59,13 @@ typedef struct Side {
     int64_t           *bytes; /* by port: the most of all combinations */
 } Side;
 
+/* NULL: it has no place in the arena. */
 static const Buffer *port_buffer(const Side *s, int combination, int port)
 {
     const Program *p = s->v[combination].chosen.program;
     int            buffer = (s->in ? p->in : p->out)[port].buffer;
 
-    return buffer < 0 ? NULL : &p->buffer[buffer];
+    return buffer < 0 || p->buffer[buffer].kind == BUFFER_STATE ? NULL : &p->buffer[buffer];
 }
 
 /* The places that the plan of the last combination gives. */

@@ -60,7 +60,6 @@ static Unserved unserved(const Options *o)
         {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
         {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
         {o->plan.nregion > 0, "--region", "plans of several memories are not joined"},
-        {o->nstate > 0, "--state", "each size has a layout of its own for the state"},
         {o->queues > 1, "--queues", "waits between queues are not joined"},
         {o->tune != NULL, "--tune", "it times one size"},
         {o->verify_nodes, "--verify-nodes", "it follows the values of one graph"}};
@@ -155,6 +154,20 @@ static int join_port(Joining *j, bool in, int index)
     return joined_type(j, in, index, &port->type);
 }
 
+/* What a run leaves in the state is read by the next one, which may take another branch. */
+static int check_state(const Joining *j, const StatePair *pair)
+{
+    const Port *in = &j->program->in[pair->input], *out = &j->program->out[pair->output];
+
+    for (int axis = 0; axis < in->type.rank; axis++)
+        if (listed_bound(j->whole, in->type.dim[axis].expr))
+            return diag_usage(j->diag,
+                              "--state=%s:%s: --dim lists the sizes of axis %d of '%s', and each would have a layout "
+                              "of its own; compile once for each size, or give bounds (--dim NAME=A..B)",
+                              out->value->name, in->value->name, axis, in->value->name);
+    return 0;
+}
+
 static int join_ports(Joining *j)
 {
     Program *p = j->program;
@@ -164,6 +177,9 @@ static int join_ports(Joining *j)
             return -1;
     for (int i = 0; i < p->nout; i++)
         if (join_port(j, false, i) < 0)
+            return -1;
+    for (int i = 0; i < p->nstate; i++)
+        if (check_state(j, &p->state[i]) < 0)
             return -1;
     return 0;
 }
@@ -247,6 +263,20 @@ static int64_t without_dims(const Variant *v, int64_t *offset)
     return top;
 }
 
+/* All branches have one buffer for a tensor of the state. */
+static int add_state(Joining *j, Buffer buffer)
+{
+    Program *p = j->program;
+    Port    *in = &p->in[p->state[buffer.port].input];
+
+    buffer.value = in->value;
+    buffer.name = in->value->name;
+    if (in->buffer < 0)
+        in->buffer = add_buffer(j, buffer, -1);
+    p->buffer[in->buffer].size = int_max(p->buffer[in->buffer].size, buffer.size);
+    return in->buffer;
+}
+
 static void renumber(Joining *j, int index)
 {
     const Program *from = j->variant[index].program;
@@ -262,11 +292,13 @@ static void renumber(Joining *j, int index)
 
         if (buffer.kind != BUFFER_WEIGHT)
             buffer.name = arena_printf(j->arena, "%s: %s", label, buffer.name);
-        r->buffer[b] = b == from->dims ? j->program->dims : add_buffer(j, buffer, offset[b]);
+        r->buffer[b] = buffer.kind == BUFFER_STATE ? add_state(j, buffer)
+                       : b == from->dims           ? j->program->dims
+                                                   : add_buffer(j, buffer, offset[b]);
     }
 }
 
-/* A port has a buffer in each branch, and stands for the largest. */
+/* A port has a buffer in each branch, and stands for the largest. The state has one. */
 static void find_port_buffer(Joining *j, bool in, int index)
 {
     Program *p = j->program;
@@ -454,6 +486,9 @@ static void begin_program(Joining *j, const Program *like)
                    .language = like->language,
                    .nin = like->nin,
                    .nout = like->nout,
+                   .state = like->state,
+                   .nstate = like->nstate,
+                   .cstate = like->nstate,
                    .dims = -1,
                    .no_in_place = like->no_in_place,
                    .no_overlap = like->no_overlap};

@@ -943,6 +943,11 @@ sizes("with_loads", "--dim=n=3|4", "--weights=swap")
 sizes("on_a_device", "--dim=n=3|4", "--target=cuda")
 
 
+@asked("--dim=n=3|4", "--state=y:x")
+def state_of_listed_extents():
+    return unbounded_extent()
+
+
 @asked("--state=y:x")
 def state_of_other_extents():
     return model([helper.make_node("Concat", ["x", "x"], ["y"], axis=0)], outputs=[info("y", (4,))])

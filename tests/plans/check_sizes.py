@@ -7,6 +7,7 @@ import argparse
 import itertools
 import os
 import re
+import subprocess
 import sys
 
 import numpy as np
@@ -81,6 +82,24 @@ def shrinking():
     return net
 
 
+def state():
+    """A state that each run halves and adds a mean to, whatever the size of its input."""
+    net = Net(x=["n", 8], s=[3, 8])
+    after = net.add("Add", net.add("Mul", "s", np.float32(0.5)), net.add("ReduceMean", "x", np.array([0]), keepdims=1))
+    net.give(net.add("MatMul", "x", net.add("Transpose", after, perm=[1, 0])), 2)
+    net.give(after, 2)
+    return net
+
+
+def cache():
+    """A state that grows by the rows of the input."""
+    net = Net(x=["n", 4], s=["past", 4])
+    rows = net.add("Concat", "s", "x", axis=0)
+    net.give(net.add("Softmax", net.add("MatMul", "x", net.add("Transpose", rows, perm=[1, 0])), axis=-1), 2)
+    net.give(rows, 2)
+    return net
+
+
 # Model, lists, other bounds with the sizes to try, flags, bytes that the arena may be larger by: run-time integers that
 # only some of the branches need, and with --io=arena results that must lie apart.
 CASES = {
@@ -98,7 +117,7 @@ CASES = {
 class Case:
     def __init__(self, tools, work, name, io):
         self.tools, self.work, self.name = tools, work, name.replace(" ", "_") + "_" + io
-        self.net, self.lists, self.bounds, self.flags, self.slack = CASES[name]
+        self.net, self.lists, self.bounds, self.flags, self.slack = CASES[name] if name in CASES else STATES[name][0]
         self.flags += ("--io=" + io,)
         self.path = os.path.join(work, self.name + ".onnx")
         self.model = self.net.model()
@@ -161,6 +180,31 @@ class Case:
         return f"{len(peaks)} combinations, arena {arena} ({largest}), weights {weights[0]}"
 
 
+# Models with a state: a case as above, then of the driver the output, columns of x, the state at first, and flags.
+STATES = {
+    "kept": ((state(), {"n": (2, 3)}, {}, ("--state=t2:s",), 0), "t4", 8, np.zeros((3, 8), np.float32), []),
+    "grows": ((cache(), {"n": (2, 3)}, {"past": (0, 8, 0)}, ("--state=t0:s",), 0), "t3", 4, np.zeros((0, 4), np.float32), ["-DGROWS"]),
+}
+
+
+def check_runs(tools, work, name, io):
+    """Runs of both sizes, one after another, leave each other the state."""
+    (*_, (pair,), _), output, columns, kept, flags = STATES[name]
+    case, sizes, wanted = Case(tools, work, name, io), (2, 3, 3, 2), []
+    folder = case.compile("", case.lists)
+    program = os.path.join(folder, "drive")
+    subprocess.run([*tools.cc.split(), "-std=c11", "-fsanitize=address,undefined", f"-DCOLUMNS={columns}", f"-DOUTPUT={output}",
+                    f"-DPLACE=MODEL_OUT_{output}", *flags, "-I", folder, os.path.join(HERE, "drive_state.c"), os.path.join(folder, "model.c"), "-o", program, "-lm"], check=True)
+    feeds = [numbers([n, columns]) for n in sizes]
+    for x in feeds:
+        y, kept = (case.session.run([name], {"x": x, "s": kept})[0] for name in (output, pair[len("--state="):-2]))
+        wanted.append(y.ravel())
+    done = subprocess.run([program, *map(str, sizes)], input=b"".join(x.tobytes() for x in feeds), stdout=subprocess.PIPE)
+    if done.returncode or not np.allclose(np.frombuffer(done.stdout, np.float32), np.concatenate(wanted), rtol=1e-4, atol=1e-5):
+        raise host.Failure("wrong", f"runs that share a state differ from ONNX Runtime, status {done.returncode}")
+    return "4 runs share a state"
+
+
 def weight_bytes(folder):
     with open(os.path.join(folder, "model.h")) as file:
         size = re.search(r"WEIGHTS_SIZE (\d+)", file.read())
@@ -174,15 +218,16 @@ def main():
     parser.add_argument("--work", required=True)
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    failed = 0
-    for name, io in itertools.product(CASES, ("caller", "arena")):
+    failed, count = 0, 2 * (len(CASES) + len(STATES))
+    for name, io in itertools.product([*CASES, *STATES], ("caller", "arena")):
         tools = host.Toolchain(os.path.abspath(args.occamyc), args.cc, host.STRICT.replace("-O1", "-O0"))
         try:
-            print(f"pass {name:10} {io:6} {Case(tools, args.work, name, io).check()}")
+            said = check_runs(tools, args.work, name, io) if name in STATES else Case(tools, args.work, name, io).check()
+            print(f"pass {name:10} {io:6} {said}")
         except host.Failure as failure:
             failed += 1
             print(f"FAIL {name:10} {io:6} {failure.state}: {failure.reason}")
-    print(f"{2 * len(CASES) - failed} passed, {failed} failed")
+    print(f"{count - failed} passed, {failed} failed")
     sys.exit(failed > 0)
 
 
