@@ -19,18 +19,20 @@ typedef struct Renumbering {
 } Renumbering;
 
 typedef struct Joining {
-    Model         *whole;
-    const Variant *variant;
-    int            count;
-    Extent        *condition; /* by variant */
-    Arena         *arena;
-    Diag          *diag;
-    Program       *program;
-    Plan          *plan;
-    int64_t       *offset; /* by Buffer.id of the joined program, like Plan.offset */
-    int            noffset, coffset;
-    Renumbering   *number; /* by variant */
-    int64_t        top;    /* bytes of the arena below the run-time integers */
+    Model             *whole;
+    const Variant     *variant;
+    int                count;
+    Extent            *condition; /* by variant */
+    Arena             *arena;
+    Diag              *diag;
+    Program           *program;
+    Plan              *plan;
+    int64_t           *offset; /* by Buffer.id of the joined program: in its memory; negative: it has no place */
+    int                noffset, coffset;
+    int               *memory; /* likewise: its memory */
+    const PlanOptions *options;
+    Renumbering       *number;           /* by variant */
+    int64_t            top[MAX_REGIONS]; /* by memory: bytes below the run-time integers */
 } Joining;
 
 static int add_buffer(Joining *j, Buffer buffer, int64_t offset)
@@ -59,7 +61,8 @@ static Unserved unserved(const Options *o)
     const Unserved option[] = {
         {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
         {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
-        {o->plan.nregion > 0, "--region", "plans of several memories are not joined"},
+        {o->plan.nregion > 0 && o->plan.io_arena, "--region with --io=arena",
+         "inputs and outputs have no memory that is the same for all sizes"},
         {o->queues > 1, "--queues", "waits between queues are not joined"},
         {o->tune != NULL, "--tune", "it times one size"},
         {o->verify_nodes, "--verify-nodes", "it follows the values of one graph"}};
@@ -231,18 +234,25 @@ static bool is_port(const Buffer *b)
     return b->kind == BUFFER_IN || b->kind == BUFFER_OUT;
 }
 
-/* Offsets of a variant's buffers without its run-time integers: what lies above these moves down, unless a port does,
- * whose place is the same in all variants. Returns the top. */
-static int64_t without_dims(const Variant *v, int64_t *offset)
+/* The offset of a variant's buffer in its memory; negative: it has none. */
+static int64_t offset_in_memory(const Plan *plan, int buffer)
+{
+    return plan->offset[buffer] < 0 ? -1 : plan->offset[buffer] - plan->share[plan->region[buffer]].base;
+}
+
+/* Offsets of a variant's buffers without its run-time integers, each in its memory: what lies above these moves down,
+ * unless a port does, whose place is the same in all variants. Raises the tops of the memories. */
+static void without_dims(Joining *j, const Variant *v, int64_t *offset)
 {
     const Program *p = v->program;
-    int64_t        at = p->dims < 0 ? INT64_MAX : v->plan->offset[p->dims], below = 0, above = INT64_MAX, align = 1;
-    int64_t        top = 0;
-    bool           fixed = false;
+    const int     *memory = v->plan->region;
+    int64_t at = p->dims < 0 ? INT64_MAX : offset_in_memory(v->plan, p->dims), below = 0, above = INT64_MAX, align = 1;
+    int     of_dims = p->dims < 0 ? 0 : memory[p->dims];
+    bool    fixed = false;
 
     for (int b = 0; b < p->nbuffer; b++) {
-        offset[b] = v->plan->offset[b];
-        if (offset[b] < 0 || !p->buffer[b].size || b == p->dims)
+        offset[b] = offset_in_memory(v->plan, b);
+        if (offset[b] < 0 || !p->buffer[b].size || b == p->dims || memory[b] != of_dims)
             continue;
         if (offset[b] < at) {
             below = int_max(below, offset[b] + buffer_bytes(&p->buffer[b]));
@@ -255,12 +265,11 @@ static int64_t without_dims(const Variant *v, int64_t *offset)
     for (int b = 0; b < p->nbuffer; b++) {
         if (offset[b] >= 0 && !p->buffer[b].size)
             offset[b] = 0;
-        if (offset[b] >= at && b != p->dims && !fixed)
+        if (offset[b] >= at && b != p->dims && memory[b] == of_dims && !fixed)
             offset[b] -= (above - below) / align * align;
         if (offset[b] >= 0 && b != p->dims)
-            top = int_max(top, offset[b] + buffer_bytes(&p->buffer[b]));
+            j->top[memory[b]] = int_max(j->top[memory[b]], offset[b] + buffer_bytes(&p->buffer[b]));
     }
-    return top;
 }
 
 /* All branches have one buffer for a tensor of the state. */
@@ -284,7 +293,7 @@ static void renumber(Joining *j, int index)
     Renumbering   *r = &j->number[index];
     int64_t       *offset = arena_array(j->arena, int64_t, from->nbuffer + 1);
 
-    j->top = int_max(j->top, without_dims(&j->variant[index], offset));
+    without_dims(j, &j->variant[index], offset);
     r->from = from;
     r->buffer = arena_array(j->arena, int, from->nbuffer + 1);
     for (int b = 0; b < from->nbuffer; b++) {
@@ -295,6 +304,8 @@ static void renumber(Joining *j, int index)
         r->buffer[b] = buffer.kind == BUFFER_STATE ? add_state(j, buffer)
                        : b == from->dims           ? j->program->dims
                                                    : add_buffer(j, buffer, offset[b]);
+        if (b != from->dims)
+            j->memory[r->buffer[b]] = j->variant[index].plan->region[b];
     }
 }
 
@@ -426,7 +437,8 @@ static void begin_plan(Joining *j)
 {
     const Plan *most = j->variant[largest(j)].plan;
 
-    *j->plan = (Plan){.nshare = 1,
+    *j->plan = (Plan){.nshare = most->nshare,
+                      .ranked = most->ranked,
                       .peak = most->peak,
                       .bound = most->bound,
                       .any_order = most->any_order,
@@ -436,8 +448,48 @@ static void begin_plan(Joining *j)
     for (int i = 0; i < j->count; i++) {
         j->plan->align = int_max(j->plan->align, j->variant[i].plan->align);
         j->plan->bound = int_max(j->plan->bound, j->variant[i].plan->bound);
-        j->plan->share[0].align = int_max(j->plan->share[0].align, j->variant[i].plan->share[0].align);
+        for (int r = 0; r < most->nshare; r++)
+            j->plan->share[r].align = int_max(j->plan->share[r].align, j->variant[i].plan->share[r].align);
     }
+    for (int r = 0; r < most->nshare; r++)
+        j->plan->share[r].traffic = most->share[r].traffic;
+}
+
+/* The run-time integers lie above all others in the first memory that has room. */
+static void place_dims(Joining *j)
+{
+    int     dims = j->program->dims, r = 0;
+    int64_t bytes = dims < 0 ? 0 : j->program->buffer[dims].size;
+
+    if (!bytes)
+        return;
+    while (r + 1 < j->options->nregion && int_round_up(j->top[r], 8) + bytes > j->options->region[r].size)
+        r++;
+    j->memory[dims] = r;
+    j->offset[dims] = int_round_up(j->top[r], 8);
+    j->top[r] = j->offset[dims] + bytes;
+}
+
+/* Peaks of the memories, and where each begins when they lie one behind the other. */
+static void share_out(Joining *j)
+{
+    Plan   *plan = j->plan;
+    int64_t base = 0;
+
+    plan->peak = 0;
+    for (int r = 0; r < plan->nshare; r++) {
+        plan->share[r].base = base;
+        plan->share[r].peak = j->top[r];
+        plan->peak += j->top[r];
+        base = int_round_up(base + j->top[r], plan->align);
+        if (j->options->nregion)
+            plan->overflow += int_max(j->top[r] - j->options->region[r].size, 0);
+    }
+    for (int b = 0; b < j->program->nbuffer; b++)
+        if (j->offset[b] >= 0)
+            j->offset[b] += plan->share[j->memory[b]].base;
+    plan->offset = j->offset;
+    plan->region = j->memory;
 }
 
 static void end_plan(Joining *j)
@@ -446,21 +498,17 @@ static void end_plan(Joining *j)
     const Renumbering *most = &j->number[largest(j)];
     const Plan        *largest_plan = j->variant[largest(j)].plan;
 
-    j->plan->offset = j->offset;
-    j->plan->region = arena_array(j->arena, int, p->nbuffer + 1);
+    place_dims(j);
+    share_out(j);
     j->plan->core = arena_array(j->arena, bool, p->nbuffer + 1);
     for (int b = 0; b < most->from->nbuffer; b++) /* lower bounds of one branch hold for all */
         j->plan->core[most->buffer[b]] = largest_plan->core[b];
-    j->plan->peak = j->top;
-    if (p->dims >= 0) {
-        j->offset[p->dims] = int_round_up(j->top, 8);
-        j->plan->peak = j->offset[p->dims] + p->buffer[p->dims].size;
-    }
     if (j->plan->peak > largest_plan->peak) {
         j->plan->any_order = false;
-        j->plan->status = "the largest plan of the listed sizes, and what run-time extents need besides";
+        j->plan->status = j->plan->nshare > 1
+                              ? "in each memory what the listed sizes need at most, and run-time extents besides"
+                              : "the largest plan of the listed sizes, and what run-time extents need besides";
     }
-    j->plan->share[0].peak = j->plan->peak;
 }
 
 /* The greedy planners' peaks: those that they reach for each variant alone, as its plan was made. */
@@ -475,6 +523,16 @@ static void take_planners(Joining *j)
 }
 
 /* ------------------------------------------------------------------------------------------------------------ entry */
+
+/* The most buffers that the joined program can have: those of all variants and its own run-time integers. */
+static int buffers_of_all(const Variant *variant, int count)
+{
+    int sum = 1;
+
+    for (int i = 0; i < count; i++)
+        sum += variant[i].program->nbuffer;
+    return sum;
+}
 
 static void begin_program(Joining *j, const Program *like)
 {
@@ -513,6 +571,8 @@ int variants_join(const Variant *variant, int count, const Lowering *lowering, A
     j.plan = &joined->plan;
     j.condition = arena_array(j.arena, Extent, count);
     j.number = arena_array(j.arena, Renumbering, count);
+    j.memory = arena_array(j.arena, int, buffers_of_all(variant, count));
+    j.options = &lowering->options.plan;
     for (int i = 0; i < count; i++) {
         j.condition[i] = listed_condition(whole, i);
         joined->time = variant[i].time > joined->time ? variant[i].time : joined->time;
