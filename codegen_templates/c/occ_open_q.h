@@ -117,18 +117,19 @@ OCC_HOT void occ_strip_block_open(const occ_conv_q *q, occ_q_how how, const occ_
     const occ_taps  d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r), all = {0, g->kernel[2]};
     const int64_t   y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
     const int64_t   pixel = occ_conv_pixel(g, image, z, r, c);
+    const char     *next = occ_strip_next(q, b, s, count / most);
     int64_t         at = 0;
     occ_vi          start[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
     occ_q_start(q, how, b, start, d, h, all);
     if (s->wide)
-        occ_strip_weigh(q, b, s);
+        occ_strip_weigh(b, s);
     OCC_ROLL
-    for (; at + most <= count; at += most)
-        occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], most);
+    for (; at + most <= count; at += most, next += s->rows * s->pace)
+        occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], most, next);
     OCC_UNROLL(5)
     for (int pixels = 16; pixels > 0; pixels /= 2)
         if (pixels < most && at + pixels <= count) {
-            occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], pixels);
+            occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], pixels, next);
             at += pixels;
         }
 }

@@ -12,6 +12,8 @@
 #define OCC_STRIPS 0
 #endif
 
+#define OCC_STRIP_FAR (64 * 1024) /* bytes of weights that are prefetched, since caches near the processor lose them */
+
 /* A strip: the widened inputs of consecutive results of a row, [row of taps][2][pixel][fours]. Of each four bytes, the
  * even ones are one pair, in the first half; the odd ones are another, in the second half. */
 typedef struct occ_strip {
@@ -19,6 +21,9 @@ typedef struct occ_strip {
     int32_t *wide; /* weights of a block as pairs for all pixels of a strip, [2][tap][fours][vectors]; or NULL */
     int64_t  fours, plane; /* pairs of one pixel, and of all pixels of a row of taps */
     int64_t  step, apart;  /* pixels of the strip between results; pixels of the image between those of the strip */
+    int64_t  rows;         /* fours of a filter */
+    int64_t  pace; /* bytes of the next panel that are prefetched at each four of a tile, such that all tiles of a panel
+                      prefetch all; 0: none */
 } occ_strip;
 
 /* A strip for at most `columns` results. Where the window is one tap wide, the pixels that a stride skips are left
@@ -27,9 +32,12 @@ OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t co
 {
     const int64_t   taps = q->g.kernel[2], step = taps == 1 ? 1 : q->g.stride[2], fours = q->g.inputs / 4;
     const int64_t   plane = ((columns - 1) * step + (taps - 1) * q->g.dilation[2] + 1) * fours;
-    const occ_strip s = {pairs, widens ? pairs + q->g.kernel[0] * q->g.kernel[1] * 2 * plane : NULL,
+    const int64_t   high = q->g.kernel[0] * q->g.kernel[1], rows = high * taps * fours;
+    const int64_t   tiles = occ_max(columns / OCC_Q_ROWS(OCC_Q_VECTORS), 1);
+    const occ_strip s = {pairs, widens ? pairs + high * 2 * plane : NULL,
                          fours, plane,
-                         step,  taps == 1 ? q->g.stride[2] : 1};
+                         step,  taps == 1 ? q->g.stride[2] : 1,
+                         rows,  4 * rows * q->g.outputs >= OCC_STRIP_FAR ? 4 * OCC_Q_VECTORS * OCC_W / tiles : 0};
     return s;
 }
 
@@ -108,13 +116,12 @@ OCC_HOT occ_vi occ_strip_weights(const int32_t *w, int lanes, int odd)
 #endif
 
 /* Widens all weights of a block to pairs. */
-OCC_HOT void occ_strip_weigh(const occ_conv_q *q, const occ_q_block *b, const occ_strip *s)
+OCC_HOT void occ_strip_weigh(const occ_q_block *b, const occ_strip *s)
 {
 #if OCC_STRIPS
-    const int64_t  rows = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * s->fours;
     const int32_t *w = b->w;
-    int32_t       *even = s->wide, *odd = even + rows * b->vectors * OCC_W;
-    for (int64_t k = 0; k < rows; k++, w += b->pitch) {
+    int32_t       *even = s->wide, *odd = even + s->rows * b->vectors * OCC_W;
+    for (int64_t k = 0; k < s->rows; k++, w += b->pitch) {
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++, even += OCC_W, odd += OCC_W) {
             const int    lanes = occ_q_lanes(b->lanes, j);
@@ -125,18 +132,21 @@ OCC_HOT void occ_strip_weigh(const occ_conv_q *q, const occ_q_block *b, const oc
         }
     }
 #else
-    (void)q, (void)b, (void)s;
+    (void)b, (void)s;
 #endif
 }
 
-/* acc += `pairs` steps of two inputs; w holds whole vectors of pairs. */
+/* acc += `pairs` steps of two inputs; w holds whole vectors of pairs. From `next` on, `pace` bytes (literal) are
+ * prefetched at each step. */
 OCC_HOT void occ_strip_pairs(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w,
-                             int64_t pairs, int columns)
+                             int64_t pairs, int columns, const char *next, int64_t pace)
 {
 #if OCC_STRIPS
     OCC_ROLL
     for (int64_t k = 0; k < pairs; k++, x++, w += b->vectors * OCC_W) {
         occ_vi panel[4];
+        if (pace > 0)
+            OCC_PREFETCH(next + k * pace);
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++)
             panel[j] = occ_viload(w + j * OCC_W, OCC_W);
@@ -149,18 +159,20 @@ OCC_HOT void occ_strip_pairs(const occ_strip *s, const occ_q_block *b, occ_vi *a
         }
     }
 #else
-    (void)s, (void)b, (void)acc, (void)x, (void)w, (void)pairs, (void)columns;
+    (void)s, (void)b, (void)acc, (void)x, (void)w, (void)pairs, (void)columns, (void)next, (void)pace;
 #endif
 }
 
 /* acc += `fours` steps of four inputs. All even bytes are multiplied before the odd ones, so that a tile and its
- * operands fit the registers. */
+ * operands fit the registers. From `next` on, s->pace bytes are prefetched at each step. */
 OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc, const int32_t *x, const int32_t *w,
-                           int64_t fours, int columns)
+                           int64_t fours, int columns, const char *next)
 {
 #if OCC_STRIPS
     OCC_ROLL
     for (int64_t k = 0; k < fours; k++, x++, w += b->pitch) {
+        if (s->pace > 0)
+            OCC_PREFETCH(next + k * s->pace);
         OCC_UNROLL(2)
         for (int odd = 0; odd < 2; odd++) {
             occ_vi panel[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
@@ -181,18 +193,18 @@ OCC_HOT void occ_strip_run(const occ_strip *s, const occ_q_block *b, occ_vi *acc
         }
     }
 #else
-    (void)s, (void)b, (void)acc, (void)x, (void)w, (void)fours, (void)columns;
+    (void)s, (void)b, (void)acc, (void)x, (void)w, (void)fours, (void)columns, (void)next;
 #endif
 }
 
 /* One tile of `columns` pixels (literal) from result `at` of the strip on. Its first pixel is number `pixel` and stored
- * at y. */
+ * at y. next: the weights to prefetch. */
 OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, const occ_strip *s,
                             const occ_vi *start, occ_taps d, occ_taps h, int64_t at, int64_t y, int64_t pixel,
-                            int columns)
+                            int columns, const char *next)
 {
     const occ_conv *g = &q->g;
-    const int64_t   rows = g->kernel[0] * g->kernel[1] * g->kernel[2] * s->fours, wide = b->vectors * OCC_W;
+    const int64_t   wide = b->vectors * OCC_W;
     const int64_t   each = g->dilation[2] == 1 ? g->kernel[2] : 1, runs = g->kernel[2] / each;
     occ_vi          acc[OCC_TILE_MAX];
     occ_q_fill(acc, start, b->vectors, columns);
@@ -202,14 +214,25 @@ OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_bloc
                 const int64_t  first = ((i * g->kernel[1] + k) * g->kernel[2] + n) * s->fours, steps = each * s->fours;
                 const int32_t *x =
                     s->pairs + (i * g->kernel[1] + k) * 2 * s->plane + (at * s->step + n * g->dilation[2]) * s->fours;
+                const char *ahead = next + first * s->pace;
                 if (!s->wide) {
-                    occ_strip_run(s, b, acc, x, b->w + first * b->pitch, steps, columns);
+                    occ_strip_run(s, b, acc, x, b->w + first * b->pitch, steps, columns, ahead);
                 } else {
-                    occ_strip_pairs(s, b, acc, x, s->wide + first * wide, steps, columns);
-                    occ_strip_pairs(s, b, acc, x + s->plane, s->wide + (rows + first) * wide, steps, columns);
+                    occ_strip_pairs(s, b, acc, x, s->wide + first * wide, steps, columns, ahead, s->pace);
+                    occ_strip_pairs(s, b, acc, x + s->plane, s->wide + (s->rows + first) * wide, steps, columns, ahead,
+                                    0);
                 }
             }
     occ_q_store(q, how, b, acc, y, pixel, columns);
+}
+
+/* The weights that the first tile of a block prefetches: its part of the panel behind that of the block, of which each
+ * tile in `tiles` prefetches the same number of bytes. */
+OCC_HOT const char *occ_strip_next(const occ_conv_q *q, const occ_q_block *b, const occ_strip *s, int64_t tiles)
+{
+    const int64_t  within = b->channel % q->g.outputs % OCC_PANEL;
+    const int32_t *panel = b->w - within + s->rows * b->pitch;
+    return (const char *)(const void *)panel + within / (OCC_Q_VECTORS * OCC_W) * tiles * s->rows * s->pace;
 }
 
 /* Some tiles of a row from column c on, for one block of channels: `larger` tiles of size + 1, then `others` of
@@ -223,15 +246,16 @@ OCC_HOT void occ_strip_block(const occ_conv_q *q, occ_q_how how, const occ_q_blo
     const int64_t   y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
     const int64_t   pixel = occ_conv_pixel(g, image, z, r, c);
     const int       size = (int)cut.size, more = cut.larger > 0 ? size + 1 : 0;
+    const char     *next = occ_strip_next(q, b, s, larger + others);
     int64_t         at = 0;
     occ_vi          start[4] = {occ_viset(0), occ_viset(0), occ_viset(0), occ_viset(0)};
     occ_q_start(q, how, b, start, d, h, all);
     if (s->wide)
-        occ_strip_weigh(q, b, s);
-    for (; more > 0 && larger > 0; larger--, at += more)
-        occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], more);
-    for (; size > 0 && others > 0; others--, at += size)
-        occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], size);
+        occ_strip_weigh(b, s);
+    for (; more > 0 && larger > 0; larger--, at += more, next += s->rows * s->pace)
+        occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], more, next);
+    for (; size > 0 && others > 0; others--, at += size, next += s->rows * s->pace)
+        occ_strip_tile(q, how, b, s, start, d, h, at, y + at * g->yaxis[2], pixel + at * g->pixel[4], size, next);
 }
 
 /* One row of one group, a strip at a time; `vectors` and `columns` are literals. */
