@@ -49,6 +49,21 @@ void program_find_host_waits(Program *program);
  * run-time extents; where the host has steps of its own, to both ends of what stands between two of these (graph.c). */
 void program_gather_staging(Program *program);
 
+/* Finds the loops that a graph can hold, and marks their steps (captured.c). */
+void program_capture_loops(Program *program);
+
+/* The most steps that the host goes through for such a loop and what stands beside it, those of all iterations: open
+ * walks them once, and CUDA keeps a node for each that the device is given. At the 1.5 to 2 us that a launch takes on
+ * an H100 they delay open by some 15 ms. */
+enum { MOST_WALKED = 8192 };
+
+/* The steps that the host goes through in a range, those of all iterations, at the largest extents. `given`: those that
+ * it gives the device; of a graph: its nodes. */
+int64_t program_walked(const Program *program, Range range, bool given);
+
+/* Whether run-time integers are set outside of captured loops: then a graph is of their values. */
+bool program_has_open_extents(const Program *program);
+
 /* Finds the steps that become one graph, or stretches of them that become a graph each (graph.c). */
 void program_find_graph(Program *program);
 
@@ -59,7 +74,11 @@ enum { LEAST_STRETCH = 4 };
 /* The number of the stretch that begins with a step; -1: none does. */
 int program_stretch_at(const Program *program, int step);
 
-/* Whether each time the host gives the device this step it has the same addresses, sizes and arguments (graph.c). */
+/* Whether the device is given the step, and it touches no memory of the caller's (graph.c). */
+bool step_has_fixed_places(const Program *program, const Step *step);
+
+/* Whether each time the host gives the device this step it has the same addresses, sizes and arguments, in each
+ * iteration of a captured loop those of this iteration (graph.c). */
 bool step_never_changes(const Program *program, const Step *step);
 
 /* Finds the rows of steps whose branches the device can decide (decided.c); before the waits are found. */
@@ -72,8 +91,9 @@ Operand branch_condition(const Program *program, int branch);
 int  program_decided_at(const Program *program, int step);
 bool program_decides_without_host(const Program *program, int step);
 
-/* The graphs of a program: the one of all that the device does, or those of its stretches. *steps: of all of them. */
-int program_graphs(const Program *program, int *steps);
+/* The graphs of a program: the one of all that the device does, or those of its stretches. *steps: what the device is
+ * given in all of them; *nodes: likewise, in all iterations of captured loops, at most. */
+int program_graphs(const Program *program, int *steps, int64_t *nodes);
 
 /* From the first outermost step that the device is given, or that holds one, behind the last. */
 Range program_device_range(const Program *program);

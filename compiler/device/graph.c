@@ -13,7 +13,9 @@
  * Steps of the host, branches and loops cut a program into stretches of device steps. A stretch becomes a graph of its
  * own if its steps are the same each time the host reaches it: no run-time integer decides a size or an address. The
  * host launches that graph in the place of the steps. The host's copies between two of its other steps move to both
- * ends of what lies between, as above. */
+ * ends of what lies between, as above.
+ *
+ * A loop whose iterations are the same in each run (captured.c) is the device's as a whole: it cuts nothing. */
 #include "device/device.h"
 
 #include "program/flow.h"
@@ -28,7 +30,7 @@ typedef enum DeviceStage { STAGE_EXTENTS, STAGE_IN, STAGE_DEVICE, STAGE_OUT, STA
 
 static DeviceStage stage_of(const Program *p, const Step *step)
 {
-    if (step_on_device(step) || step_is_transfer(p, step))
+    if (step_on_device(step) || step_is_transfer(p, step) || step->captured)
         return STAGE_DEVICE;
     if (step->kind == STEP_SET || step->kind == STEP_CHECK)
         return STAGE_EXTENTS;
@@ -72,7 +74,16 @@ static bool is_fed_only(const Program *p)
     return !extents_are_found(p);
 }
 
-/* Puts the steps of a range in the order of their stages. */
+static void put_moved(Step *to, const Step *from, int by)
+{
+    *to = *from;
+    for (int b = 0; b < 2 && (to->kind == STEP_IF || to->kind == STEP_LOOP); b++) {
+        to->body[b].begin += by;
+        to->body[b].end += by;
+    }
+}
+
+/* Puts the steps of a range in the order of their stages. A captured loop is of one stage, and keeps its bodies. */
 static void sort_stages(Program *p, Range range)
 {
     int   n = range.begin, count = range.end - range.begin;
@@ -81,8 +92,10 @@ static void sort_stages(Program *p, Range range)
     memcpy(from, p->step + range.begin, (size_t)count * sizeof *from);
     for (DeviceStage stage = STAGE_EXTENTS; stage <= STAGE_OUT; stage++)
         for (int s = 0; s < count; s++)
-            if (stage_of(p, &from[s]) == stage)
-                p->step[n++] = from[s];
+            if (stage_of(p, &from[s]) == stage) {
+                put_moved(&p->step[n], &from[s], n - (range.begin + s));
+                n++;
+            }
 }
 
 /* Whether two steps set a run-time integer to the same extent of the caller's. */
@@ -133,7 +146,7 @@ static void gather_piece(Program *p, Range range)
         return;
     for (int s = range.begin; s < range.end; s++)
         if ((stage_of(p, &p->step[s]) == STAGE_IN && is_fetched_late(p, range.begin, s)) ||
-            (p->step[s].kind == STEP_SET && is_set_twice(p, s)))
+            (stage_of(p, &p->step[s]) == STAGE_EXTENTS && p->step[s].kind == STEP_SET && is_set_twice(p, s)))
             return;
     sort_stages(p, range);
 }
@@ -171,6 +184,7 @@ void program_gather_staging(Program *p)
         memcpy(step, p->step, (size_t)p->nstep * sizeof *step);
     p->step = step;
     p->cstep = p->nstep + 1;
+    program_capture_loops(p);
     if (is_fed_only(p))
         sort_stages(p, (Range){0, p->nstep});
     else
@@ -179,8 +193,8 @@ void program_gather_staging(Program *p)
 
 /* ------------------------------------------------------------------------------------------------------------ graph */
 
-/* Whether each run gives the device this step with the same addresses, as long as run-time extents are the same. */
-static bool is_fixed(const Program *p, const Step *step)
+/* As long as run-time extents are the same, the addresses are. */
+bool step_has_fixed_places(const Program *p, const Step *step)
 {
     if (step->waits || stage_of(p, step) != STAGE_DEVICE)
         return false;
@@ -225,11 +239,12 @@ Range program_device_range(const Program *p)
 static bool find_whole(Program *p)
 {
     Range range = program_device_range(p);
+    bool  open = program_has_open_extents(p);
 
-    if (p->dims >= 0 && !extents_come_first(p, range))
+    if (open && !extents_come_first(p, range))
         return false;
     for (int s = range.begin; s < range.end; s++)
-        if (!is_fixed(p, &p->step[s]))
+        if (open ? !step_has_fixed_places(p, &p->step[s]) : !step_never_changes(p, &p->step[s]))
             return false;
     p->graph = range;
     return true;
@@ -248,12 +263,12 @@ static bool is_constant(const Step *step)
 
 bool step_never_changes(const Program *p, const Step *step)
 {
-    return is_fixed(p, step) && is_constant(step);
+    return step->captured || (step_has_fixed_places(p, step) && is_constant(step));
 }
 
 static void add_stretch(Program *p, Range range)
 {
-    if (range.end - range.begin >= LEAST_STRETCH)
+    if (program_walked(p, range, true) >= LEAST_STRETCH)
         ARENA_PUSH(p->arena, p->stretch, p->nstretch, p->cstretch, range);
 }
 
@@ -287,12 +302,18 @@ int program_stretch_at(const Program *p, int step)
     return -1;
 }
 
-int program_graphs(const Program *p, int *steps)
+int program_graphs(const Program *p, int *steps, int64_t *nodes)
 {
-    int whole = p->graph.end - p->graph.begin;
-
-    *steps = whole;
+    *steps = 0;
+    *nodes = program_walked(p, p->graph, true);
     for (int i = 0; i < p->nstretch; i++)
-        *steps += p->stretch[i].end - p->stretch[i].begin;
-    return p->nstretch + (whole > 0);
+        *nodes += program_walked(p, p->stretch[i], true);
+    for (int s = 0; s < p->nstep; s++) {
+        bool held = p->graph.begin <= s && s < p->graph.end;
+
+        for (int i = 0; i < p->nstretch; i++)
+            held |= p->stretch[i].begin <= s && s < p->stretch[i].end;
+        *steps += held && (step_on_device(&p->step[s]) || step_is_transfer(p, &p->step[s]));
+    }
+    return p->nstretch + (p->graph.begin < p->graph.end);
 }

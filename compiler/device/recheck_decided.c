@@ -41,14 +41,12 @@ static bool mentions_slot(const Program *p, const Step *step, int slot)
     return found;
 }
 
-/* Whether only the branch, and the step in front that reads it, know the condition. */
-static bool is_known_elsewhere(const Program *p, int branch)
+bool recheck_known_outside(const Program *p, Range range, int slot)
 {
-    int  slot = p->step[branch - 1].slot;
     bool found = false;
 
     for (int s = 0; s < p->nstep; s++)
-        found |= s != branch && s != branch - 1 && mentions_slot(p, &p->step[s], slot);
+        found |= (s < range.begin || s >= range.end) && mentions_slot(p, &p->step[s], slot);
     for (int i = 0; i < p->nout; i++)
         for (int k = 0; k < p->out[i].type.rank; k++)
             found |= comes_from(p, p->out[i].type.dim[k], slot);
@@ -80,7 +78,7 @@ static const char *fault_of(const Program *p, Range row, int s)
         return s + 1 < row.end && p->step[s + 1].kind == STEP_IF ? NULL : "reads what no branch is decided by";
     if (step->kind != STEP_IF || s - 2 < row.begin || !is_host_deciding(p, s))
         return "is in a row that the device decides, which cannot hold it";
-    if (is_known_elsewhere(p, s))
+    if (recheck_known_outside(p, (Range){s - 1, s + 1}, p->step[s - 1].slot))
         return "is decided by the device, but the host needs to know how";
     for (int i = s + 1; i < flow_after(p, s); i++)
         if (!recheck_never_changes(p, &p->step[i]))

@@ -155,8 +155,7 @@ static int check_stream(const DeviceRecheck *r)
     return 0;
 }
 
-/* Whether a buffer's address is the same in each run: on the device or in pinned memory, and not the caller's. */
-static bool is_of_plan(const Program *p, int buffer)
+bool recheck_is_of_plan(const Program *p, int buffer)
 {
     const Buffer *b = buffer < 0 ? NULL : &p->buffer[buffer];
 
@@ -172,6 +171,13 @@ static int check_graph_extents(const DeviceRecheck *r)
 
     for (int s = 0; s < p->nstep && p->dims >= 0 && p->graph.begin < p->graph.end; s++) {
         const Step *step = &p->step[s];
+        bool        inside = p->graph.begin <= s && s < p->graph.end;
+
+        if (!program_has_open_extents(p)) {
+            if (inside && !recheck_never_changes(p, step))
+                return complain(r, s, "is in a graph of all runs, but changes");
+            continue;
+        }
 
         if (step->kind == STEP_READ || step->kind == STEP_IF || step->kind == STEP_LOOP ||
             (step->kind == STEP_KERNEL && !step_on_device(step)) || (step->kind == STEP_SET && s >= p->graph.begin))
@@ -191,10 +197,10 @@ static int check_graph(const DeviceRecheck *r)
     for (int s = p->graph.begin; s < p->graph.end; s++) {
         const Step *step = &p->step[s];
 
-        if (step->waits || (!step_on_device(step) && !step_is_transfer(p, step)))
+        if (step->waits || (!step_on_device(step) && !step_is_transfer(p, step) && !step->captured))
             return complain(r, s, "is in a graph, which cannot hold it");
         for (int k = 0; k < step->noperand; k++)
-            if (!is_of_plan(p, step->operand[k].buffer))
+            if (!recheck_is_of_plan(p, step->operand[k].buffer))
                 return complain(r, s, "is in a graph, which would keep an address of the caller's");
     }
     for (int s = 0; s < p->nstep && p->graph.begin < p->graph.end; s++)
@@ -208,12 +214,14 @@ static int check_graph(const DeviceRecheck *r)
 
 bool recheck_never_changes(const Program *p, const Step *step)
 {
+    if (step->captured)
+        return true;
     if (step->waits || (!step_on_device(step) && !step_is_transfer(p, step)))
         return false;
     for (int k = 0; k < step->noperand; k++) {
         const Operand *x = &step->operand[k];
 
-        if (x->buffer >= 0 && (!is_of_plan(p, x->buffer) || x->buffer == p->dims || !operand_is_static(x)))
+        if (x->buffer >= 0 && (!recheck_is_of_plan(p, x->buffer) || x->buffer == p->dims || !operand_is_static(x)))
             return false;
     }
     for (int i = 0; i < step->narg; i++)
@@ -223,20 +231,26 @@ bool recheck_never_changes(const Program *p, const Step *step)
     return true;
 }
 
-/* By step: step - 1 is always the one before, and the only one. */
+/* By step: step - 1 is always the one before, and the only one. A captured loop, with its bodies, is as one step. */
 static bool *find_followers(const Program *p)
 {
     const Flow *flow = flow_build(p->arena, p);
-    int        *before = arena_array(p->arena, int, p->nstep + 1);
+    int        *before = arena_array(p->arena, int, p->nstep + 1), *last = arena_array(p->arena, int, p->nstep + 1);
     bool       *follows = arena_array(p->arena, bool, p->nstep + 1);
+    int         loop = 0, end = 0;
 
     before[0]++;
     for (int s = 0; s < p->nstep; s++)
         for (int k = 0; k < 2; k++)
-            if (flow[s].next[k] >= 0)
-                before[flow[s].next[k]]++;
-    for (int s = 1; s < p->nstep; s++)
-        follows[s] = flow[s - 1].next[0] == s && flow[s - 1].next[1] < 0 && before[s] == 1;
+            if (flow[s].next[k] >= 0 && !(p->step[s].captured && flow[s].next[k] <= s))
+                before[flow[s].next[k]]++, last[flow[s].next[k]] = s;
+    for (int s = 0; s < p->nstep; s++) {
+        bool alone = s > 0 && before[s] == 1 && (last[s] == s - 1 || (end == s && last[s] == loop));
+
+        follows[s] = s < end || (alone && (flow[last[s]].next[1] < 0 || end == s));
+        if (s >= end && p->step[s].captured && p->step[s].kind == STEP_LOOP)
+            loop = s, end = flow_after(p, s);
+    }
     return follows;
 }
 
@@ -256,7 +270,7 @@ static int check_stretches(const DeviceRecheck *r)
         if (held && follows[s] && begin < s)
             continue;
         begin = held ? s : s + 1;
-        if (end - from < LEAST_STRETCH)
+        if (program_walked(p, (Range){from, end}, true) < LEAST_STRETCH)
             continue;
         if (found == p->nstretch || p->stretch[found].begin != from || p->stretch[found].end != end)
             return complain(r, from, "begins a stretch that is not a graph as it is");
@@ -265,10 +279,10 @@ static int check_stretches(const DeviceRecheck *r)
     return found == p->nstretch ? 0 : complain(r, p->stretch[found].begin, "begins a graph of steps that change");
 }
 
-static int check_decided(const DeviceRecheck *r)
+static int check_part(const DeviceRecheck *r, int check(const Program *program, const char **fault))
 {
     const char *fault;
-    int         step = recheck_decided(r->program, &fault);
+    int         step = check(r->program, &fault);
 
     return step < 0 ? 0 : complain(r, step, fault);
 }
@@ -279,8 +293,8 @@ int program_recheck_device(const Program *program, const Plan *plan, Diag *diag)
 
     if (program->language != LANGUAGE_DEVICE)
         return 0;
-    if (check_places(&r) < 0 || check_graph(&r) < 0 || check_graph_extents(&r) < 0 || check_stretches(&r) < 0 ||
-        check_decided(&r) < 0)
+    if (check_places(&r) < 0 || check_part(&r, recheck_captured) < 0 || check_graph(&r) < 0 ||
+        check_graph_extents(&r) < 0 || check_stretches(&r) < 0 || check_part(&r, recheck_decided) < 0)
         return -1;
     find_pending(&r);
     return check_stream(&r);

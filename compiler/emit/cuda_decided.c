@@ -38,7 +38,7 @@ static const char *put_part(RowText *r, Range range, int branch)
                 "/* Steps %d to %d. */\nstatic int %s(const %s_memory *memory, unsigned long long handle)\n{\n"
                 "    cudaStream_t   stream = (cudaStream_t)memory->stream;\n",
                 range.begin, range.end - 1, name, emit->name);
-    emit_bases(r->functions, &emit->run);
+    emit_locals(emit, r->functions, &emit->run);
     text_put(r->functions, "\n    (void)handle;\n");
     text_append(r->functions, &emit->run);
     text_put(r->functions, "    return 0;\n}\n\n");

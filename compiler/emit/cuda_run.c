@@ -23,7 +23,7 @@ static bool has_graph(const Emit *emit)
 /* Its extents are run-time integers. */
 static bool graph_is_open(const Emit *emit)
 {
-    return has_graph(emit) && emit->program->dims >= 0;
+    return has_graph(emit) && program_has_open_extents(emit->program);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- status */
@@ -111,13 +111,11 @@ static void put_give(Emit *emit, Text *text)
 {
     Text lines = lines_of(emit, emit->program->graph);
 
-    text_put_named(text,
-                   graph_is_open(emit)
-                       ? "/* All that the device does in a run: put into its stream, perhaps for a graph. */\n"
-                         "static int @_give(const @_memory *memory)\n{\n"
-                       : "/* All that the device does in a run: put into its stream, of which open makes a graph. */\n"
-                         "static int @_give(const @_memory *memory)\n{\n",
-                   emit->name);
+    text_printf(text,
+                "/* All that the device does in a run: put into its stream, %s%s. */\n"
+                "static int %s_give(const %s_memory *memory)\n{\n",
+                graph_is_open(emit) ? "perhaps for a graph" : "of which open makes a graph",
+                emit_nodes(emit, emit->program->graph), emit->name, emit->name);
     put_variables(emit, text, &lines, false);
     put_status_reset(emit, text);
     text_append(text, &lines);

@@ -7,9 +7,12 @@
  *   launch     in a run: the graph, or its steps
  *
  * These functions know the two memories that a stream reads and writes, and nothing else of a run: a step that needs a
- * run-time integer or the caller's memory would not compile there. */
+ * run-time integer or the caller's memory would not compile there. The integers of captured loops are their own. */
 #include "device/device.h"
 #include "emit/emit.h"
+#include "emit/lanes.h"
+
+#include <inttypes.h>
 
 /* A pointer to the first byte of a memory, if the lines use it. */
 static void put_base(Text *text, const Text *lines, const char *memory)
@@ -18,10 +21,21 @@ static void put_base(Text *text, const Text *lines, const char *memory)
         text_printf(text, "    unsigned char *%s = (unsigned char *)memory->%s;\n", memory, memory);
 }
 
-void emit_bases(Text *text, const Text *lines)
+const char *emit_nodes(Emit *emit, Range range)
+{
+    int64_t nodes = program_walked(emit->program, range, true), steps = 0;
+
+    for (int s = range.begin; s < range.end; s++)
+        steps += lane_of(emit->program, &emit->program->step[s]) != LANE_HOST;
+    return nodes == steps ? "" : arena_printf(emit->arena, ", %" PRId64 " nodes with loops unrolled", nodes);
+}
+
+void emit_locals(Emit *emit, Text *text, const Text *lines)
 {
     put_base(text, lines, "device");
     put_base(text, lines, "pinned");
+    if (emit_uses(lines->data, "d"))
+        text_printf(text, "    int64_t        d[%d]; /* integers of loops */\n", emit->program->nslot);
 }
 
 static void put_give(Emit *emit, int stretch, Text *text)
@@ -34,11 +48,11 @@ static void put_give(Emit *emit, int stretch, Text *text)
     lines = emit->run;
     emit->run = run;
     text_printf(text,
-                "/* Steps %d to %d. */\n"
+                "/* Steps %d to %d%s. */\n"
                 "static int %s_give_%d(const %s_memory *memory)\n{\n"
                 "    cudaStream_t   stream = (cudaStream_t)memory->stream;\n",
-                range.begin, range.end - 1, emit->name, stretch, emit->name);
-    emit_bases(text, &lines);
+                range.begin, range.end - 1, emit_nodes(emit, range), emit->name, stretch, emit->name);
+    emit_locals(emit, text, &lines);
     text_put(text, "\n");
     text_append(text, &lines);
     text_put(text, "    return 0;\n}\n\n");

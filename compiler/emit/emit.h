@@ -175,11 +175,13 @@ void emit_cuda_type(Emit *emit, Text *text);
 void emit_cuda_header(Emit *emit, Text *text);
 
 /* cuda_stretches.c - graphs of stretches of steps; each appends nothing where the program has none. */
-void emit_stretches(Emit *emit, Text *text);    /* functions of the steps, and the one that launches a graph */
-void emit_bases(Text *text, const Text *lines); /* the memories that a stream reads and writes, if the lines use them */
-void emit_stretches_capture(Emit *emit, Text *text);
-void emit_stretches_open(Emit *emit, Text *text);      /* lines of open */
-void cuda_stretch(Emit *emit, int stretch, int depth); /* the line of a run, to emit->run */
+void        emit_stretches(Emit *emit, Text *text); /* functions of the steps, and the one that launches a graph */
+void        emit_locals(Emit *emit, Text *text,
+                        const Text *lines);      /* what the lines use: memories of the stream, the integers of loops */
+const char *emit_nodes(Emit *emit, Range range); /* ", 44 nodes with loops unrolled"; "": there are no loops */
+void        emit_stretches_capture(Emit *emit, Text *text);
+void        emit_stretches_open(Emit *emit, Text *text);      /* lines of open */
+void        cuda_stretch(Emit *emit, int stretch, int depth); /* the line of a run, to emit->run */
 
 /* cuda_decided.c - rows of steps whose branches the device decides; each appends nothing where the program has none. */
 void emit_decided(Emit *emit, Text *text);      /* functions of the steps, and those that make graphs */

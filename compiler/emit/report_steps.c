@@ -122,7 +122,8 @@ static void put_device(Json *json, const Emission *e)
 {
     const Program *p = e->program;
     const Gpu     *gpu = gpu_find(e->options->gpu);
-    int            resident = program_resident(p, MEMORY_DEVICE), waits = 0;
+    int            resident = program_resident(p, MEMORY_DEVICE), waits = 0, held;
+    int64_t        nodes;
 
     if (p->language != LANGUAGE_DEVICE)
         return;
@@ -145,6 +146,8 @@ static void put_device(Json *json, const Emission *e)
         json_close(json, ']');
     }
     put_ranges(json, "graphs", p->stretch, p->nstretch);
+    if (program_graphs(p, &held, &nodes))
+        json_int(json, "nodes", nodes);
     put_ranges(json, "decided", p->decided, p->ndecided);
     json_close(json, '}');
 }
@@ -160,6 +163,8 @@ static void put_home(Json *json, const Program *p, const Step *step)
         json_text(json, "form", form[step->home]);
     if (step->waits)
         json_int(json, "waits", 1);
+    if (step->captured)
+        json_int(json, "unrolled", 1);
 }
 
 static void put_load(Json *json, const Program *p, int index)

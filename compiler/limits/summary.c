@@ -22,7 +22,8 @@ static void tell_device(const Emission *e, Text *text)
     const Program   *p = e->program;
     const PlanShare *share = e->plan->share;
     int              steps = 0, waits = 0, copies = 0, resident = program_resident(p, MEMORY_DEVICE), held;
-    int              graphs = program_graphs(p, &held);
+    int64_t          nodes;
+    int              graphs = program_graphs(p, &held, &nodes);
 
     for (int s = 0; s < p->nstep; s++) {
         steps += step_on_device(&p->step[s]);
@@ -38,12 +39,15 @@ static void tell_device(const Emission *e, Text *text)
     if (p->ndecided)
         text_printf(text, "; %d graph%s with branches", p->ndecided, p->ndecided > 1 ? "s" : "");
     if (p->nstretch || p->ndecided)
-        text_printf(text, "%s%d graph%s of %d steps\n", p->ndecided ? ", or else " : "; ", graphs,
-                    graphs != 1 ? "s" : "", held);
+        text_printf(text, "%s%d graph%s of %d steps", p->ndecided ? ", or else " : "; ", graphs, graphs != 1 ? "s" : "",
+                    held);
     else
-        text_put(text, !graphs       ? "\n"
-                       : p->dims < 0 ? "; one graph\n"
-                                     : "; one graph for each size that comes twice in a row\n");
+        text_put(text, !graphs                        ? ""
+                       : !program_has_open_extents(p) ? "; one graph"
+                                                      : "; one graph for each size that comes twice in a row");
+    if (nodes > held)
+        text_printf(text, ", %" PRId64 " nodes with loops unrolled", nodes);
+    text_put(text, "\n");
 }
 
 static void tell_swap(const Swap *swap, Text *text)

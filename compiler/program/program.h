@@ -137,6 +137,7 @@ typedef struct Step {
     int           queue;     /* number of the queue that runs the step (queues.h); 0: the main one */
     HomeForm      home;      /* form of its kernel's code on a device; HOME_NONE: no device */
     bool          waits;     /* the host first waits until the device has done what it was given */
+    bool          captured;  /* of a loop that a graph holds, each iteration as nodes of its own (device/captured.c) */
     int           engine;    /* 1 + position in Program.engine of the engine that may compute it; 0: none may */
     const Node  **origin;    /* the nodes it computes; for comments, reports and messages */
     int           norigin;

@@ -22,9 +22,32 @@ SEEDS = 20
 
 # Two products and two Softmax are four steps. --place puts `turned` on the host.
 LAYERS = "{0}1 = MatMul({0}, w) {0}2 = Softmax({0}1) {0}3 = MatMul({0}2, w) "
+
+# The tensors {0} and {1} are float[1, 16]. Four iterations, of three more each: all of these are in the graph that is made in open.
+SCAN = """{0}r = Reshape({0}, rows)
+      {0}s, {0}h = Scan <num_scan_inputs = 1, body = {0}step (float[1, 4] {0}a, float[4] {0}b) => (float[1, 4] {0}c, float[1, 4] {0}d) {{
+          {0}m = MatMul({0}a, v)
+          {0}n = Add({0}m, {0}b)
+          {0}c = Loop (three, , {0}n) <body = {0}turn (int64 {0}i, bool {0}p, float[1, 4] {0}e) => (bool {0}q, float[1, 4] {0}f) {{
+              {0}q = Identity({0}p)
+              {0}g = MatMul({0}e, v)
+              {0}f = Tanh({0}g)
+            }}>
+          {0}d = Softmax({0}c)
+        }}> (zeros, {0}r)
+      {1} = Reshape({0}h, line)"""
+CONSTANTS = "float[4, 4] v = {%s}, int64[2] rows = {4, 4}, int64[2] line = {1, 16}, float[1, 4] zeros = {0, 0, 0, 0}, int64 three = {3}" % \
+    ", ".join(str((i * 5 % 7 - 3) / 4) for i in range(16))
+
+CAPTURED = """<ir_version: 8, opset_import: ["" : 17]>
+    main (float[1, 16] x) => (float[1, 16] y) <%s> {
+      %s
+      y = Add(z, x)
+    }""" % (CONSTANTS, SCAN.format("x", "z"))
 STRETCHES = """<ir_version: 8, opset_import: ["" : 17]>
-    main (float[1, 16] x, int64 n, bool c) => (float[1, 16] y) <float[16, 16] w = {%s}> {
-      %s h = Softmax(x3)
+    main (float[1, 16] x, int64 n, bool c) => (float[1, 16] y) <float[16, 16] w = {%s}, %s> {
+      %s k = Softmax(x3)
+      %s
       a = Loop (n, , h) <body = turn (int64 i, bool p, float[1, 16] b) => (bool q, float[1, 16] d) {
           q = Identity(p)
           %s d = Add(b3, b)
@@ -33,20 +56,22 @@ STRETCHES = """<ir_version: 8, opset_import: ["" : 17]>
                   else_branch = no () => (float[1, 16] g) { g = Neg(a) }>
       turned = Neg(e)
       %s y = Softmax(turned3)
-    }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), *(LAYERS.format(name) for name in ("x", "b", "a", "turned")))
+    }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), CONSTANTS, LAYERS.format("x"), SCAN.format("k", "h"),
+          *(LAYERS.format(name) for name in ("b", "a", "turned")))
 
 DECIDED = """<ir_version: 8, opset_import: ["" : 17]>
-    main (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}, float zero = {0}, float one = {1}> {
+    main (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}, float zero = {0}, float one = {1}, %s> {
       %s s = ReduceSum <keepdims = 0> (x)
       c = Greater(s, zero)
-      e = If (c) <then_branch = yes () => (float[1, 16] f) { %s f = Softmax(x33) },
+      e = If (c) <then_branch = yes () => (float[1, 16] f) { %s o = Softmax(x33) %s },
                   else_branch = no () => (float[1, 16] g) { g = Neg(x3) }>
       m = ReduceMax <keepdims = 0> (x)
       k = Greater(m, one)
       a = If (k) <then_branch = also () => (float[1, 16] h) { h = Exp(e) },
                   else_branch = not () => (float[1, 16] i) { j = Sigmoid(e) %s i = Softmax(j3) }>
       %s y = Softmax(a3)
-    }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), *(LAYERS.format(name) for name in ("x", "x3", "j", "a")))
+    }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), CONSTANTS, LAYERS.format("x"), LAYERS.format("x3"),
+          SCAN.format("o", "f"), LAYERS.format("j"), LAYERS.format("a"))
 
 
 def run(folder, data, **environment):
@@ -99,7 +124,7 @@ def build(arguments, model, folder, *flags, main=None):
         for header in ("runtime/cuda.h", "tests/cuda/expect.h", "tests/cuda/failing.h"):
             shutil.copy(header, folder)
         with open(main) as file, open(os.path.join(folder, "main.c"), "w") as to:
-            to.write(("" if "--graph=off" in flags else "#define WITH_GRAPH\n") + file.read())
+            to.write(("" if "--graph=off" in flags else "#define WITH_GRAPH\n") + ("#define LOOPS\n" if "captured" in folder else "") + file.read())
     host.build_program(tools, folder)
 
 
@@ -131,12 +156,12 @@ def size_failures(arguments, folder):
                 break
 
 
-def host_failures(arguments, folder, name, text, wanted, *flags):
-    """tests/cuda/NAME.c with a network: graphs and the host's part in turn, and without graphs. `wanted`: what launches a graph, how often."""
+def host_failures(arguments, folder, name, main, text, wanted, *flags):
+    """tests/cuda/MAIN.c with a network: graphs and the host's part in turn, and without graphs. `wanted`: what launches a graph, how often."""
     model, at, answers = os.path.join(folder, f"{name}.onnx"), os.path.join(folder, name), set()
     onnx.save(onnx.parser.parse_model(text), model)
     for flag in ("--graph=auto", "--graph=off"):
-        build(arguments, model, at, flag, *flags, main=f"tests/cuda/{name}.c")
+        build(arguments, model, at, flag, *flags, main=f"tests/cuda/{main}.c")
         with open(os.path.join(at, "model.c")) as file:
             text = file.read()
         for line, count in wanted.items():
@@ -146,20 +171,21 @@ def host_failures(arguments, folder, name, text, wanted, *flags):
             done = subprocess.run(["./model"], cwd=at, capture_output=True, env={**os.environ, "OCC_FAKE_SEED": str(seed)})
             answers.add(done.stdout)
             if done.returncode:
-                yield f"{name}.c, {flag}, seed {seed}: exit {done.returncode}: {done.stdout}{done.stderr}"
+                yield f"{name}: {main}.c, {flag}, seed {seed}: exit {done.returncode}: {done.stdout}{done.stderr}"
                 break
     if len(answers) != 1:
-        yield f"{name}.c: graphs decide bits"
+        yield f"{name}: graphs decide bits"
 
 
 def stretch_failures(arguments, folder):
-    """stretches.c: graphs between steps of the host; decided.c: branches in a graph."""
+    """stretches.c: graphs between steps of the host; decided.c: branches in a graph, and loops in that of the run."""
     place = os.path.join(folder, "turned.txt")
     with open(place, "w") as file:
         file.write("turned\n")
     lines = {f"if (model_launch(memory, {i})) /* steps ": 1 if i < 4 else 0 for i in range(5)}
-    yield from host_failures(arguments, folder, "stretches", STRETCHES, lines, f"--place={place}")
-    yield from host_failures(arguments, folder, "decided", DECIDED, {"if (memory->context->decided[0]) {": 1, "decided[1]) {": 0})
+    yield from host_failures(arguments, folder, "stretches", "stretches", STRETCHES, lines, f"--place={place}")
+    yield from host_failures(arguments, folder, "decided", "decided", DECIDED, {"if (memory->context->decided[0]) {": 1, "decided[1]) {": 0})
+    yield from host_failures(arguments, folder, "captured", "decided", CAPTURED, {"cudaGraphLaunch((cudaGraphExec_t)memory->context->graph": 1})
 
 
 def index_failures(arguments, folder):

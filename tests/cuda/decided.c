@@ -1,7 +1,8 @@
 /* decided.c - a network with two branches whose conditions the device computes (check_days.py): all of it is one graph,
  * which decides them itself. A run is one launch and one wait, with the bits of a run whose host decides. Where a call
  * fails that makes the graph, the host decides; whatever call fails, the next run is right. Two contexts do not meet.
- * Prints what is wrong, then the outputs' bytes. */
+ * Prints what is wrong, then the outputs' bytes. With LOOPS: the same of a network with two loops, one in the other,
+ * whose iterations the host counts if there is no graph. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,14 @@
 #include "failing.h"
 
 enum { SIZE = 16, INPUTS = 4 };
+
+#ifdef LOOPS
+#define WHOLE graph
+enum { WAITS = 1 }; /* where the host decides */
+#else
+#define WHOLE decided[0]
+enum { WAITS = 3 };
+#endif
 
 typedef struct Network {
     occ_cuda      cuda;
@@ -65,14 +74,15 @@ static void expect_bits(const Network *n)
 static int decides(const Network *n)
 {
 #ifdef WITH_GRAPH
-    return n->context.decided[0] != NULL;
+    return n->context.WHOLE != NULL;
 #else
     (void)n;
     return 0;
 #endif
 }
 
-static void count_run(Network *n, int input)
+/* Returns what the device did: kernels and copies. */
+static int64_t count_run(Network *n, int input)
 {
     FakeCounts before = fake_counts(), after;
 
@@ -84,9 +94,12 @@ static void count_run(Network *n, int input)
         expect("launches", after.graph_launches - before.graph_launches, 1);
         expect("waits", after.host_waits - before.host_waits, 1);
         expect("calls", after.calls - before.calls, 2);
+        expect("nodes, four iterations of three at least", after.graph_nodes - before.graph_nodes >= 4 * 3, 1);
     } else {
-        expect("waits", after.host_waits - before.host_waits, 3);
+        expect("waits", after.host_waits - before.host_waits, WAITS);
+        expect("launches", after.graph_launches - before.graph_launches, 0);
     }
+    return after.kernels - before.kernels + after.to_device - before.to_device + after.to_host - before.to_host;
 }
 
 /* Runs of one network with an input, and how often it was open with its host deciding. */
@@ -160,9 +173,12 @@ int main(void)
     expect("the device decides", decides(&a) && decides(&b), 1);
 #endif
     for (int i = 0; i < INPUTS; i++) {
-        Trial trial = {&a, i, 0};
+        Trial   trial = {&a, i, 0};
+        int64_t one = count_run(&a, i), each = count_run(&plain, i);
 
-        count_run(&a, i), count_run(&plain, i), interleave(&a, &b, i);
+        if (WAITS == 1)
+            expect("kernels and copies", one, each);
+        interleave(&a, &b, i);
         fail_runs(try_run, run_other, &trial);
     }
     give(&a), give(&b), give(&plain);

@@ -149,17 +149,24 @@ def device(report, lane, bars):
     if report["device"]["waits"] != len(waits) or set(waits) - set(lane["host"]) or \
             sum("first waits for the device" in bar for bar in bars) != len(waits):
         yield f"the host waits before {waits}"
+    unrolled = {s["step"] for s in steps if "unrolled" in s}
+    own = set(lane["host"]) - unrolled
     graph = range(*report["device"].get("graph", [0, 0]))
-    if set(graph) & set(lane["host"]) or sum("in the graph" in bar for bar in bars) != len(graph):
+    if set(graph) & own or sum("in the graph" in bar for bar in bars) != len(graph):
         yield f"the graph is {graph}"
     graphs = report["device"].get("graphs", [])
     for n, held in enumerate(graphs):
-        if graph or set(range(*held)) & set(lane["host"]) or sum(f"in graph {n}" in bar for bar in bars) != len(range(*held)):
+        if graph or set(range(*held)) & own or sum(f"in graph {n}" in bar for bar in bars) != len(range(*held)):
             yield f"graph {n} is of steps {held}"
     for begin, end in report["device"].get("decided", []):
-        if "if" not in [s["kind"] for s in steps[begin:end]] or {s["kind"] for s in steps[begin:end]} - {"kernel", "copy", "read", "if"} or \
+        if "if" not in [s["kind"] for s in steps[begin:end]] or {s["kind"] for s in steps[begin:end] if "unrolled" not in s} - {"kernel", "copy", "read", "if"} or \
                 any("form" not in s for s in steps[begin:end] if s["kind"] == "kernel"):
             yield f"steps {begin} to {end} are a row that the device decides"
+    given = [s for begin, end in [(graph.start, graph.stop), *graphs] for s in range(begin, end) if s not in lane["host"]]
+    nodes = report["device"].get("nodes", 0)
+    if {steps[s]["kind"] for s in unrolled} - {"loop", "set", "check", "if", "kernel", "copy"} or \
+            not any(steps[s]["kind"] == "loop" for s in unrolled) and nodes != len(given):
+        yield f"{nodes} nodes for {len(given)} steps that the device is given"
     if graphs != sorted(graphs) or any(a[1] > b[0] for a, b in zip(graphs, graphs[1:])):
         yield f"the graphs are {graphs}"
     held = sum(size[b["id"]] for b in report["buffers"] if b["kind"] == "resident" and where[b["id"]] == "device")
