@@ -23,12 +23,12 @@ SEEDS = 20
 # Two products and two Softmax are four steps. --place puts `turned` on the host.
 LAYERS = "{0}1 = MatMul({0}, w) {0}2 = Softmax({0}1) {0}3 = MatMul({0}2, w) "
 
-# The tensors {0} and {1} are float[1, 16]. Four iterations, of three more each: all of these are in the graph that is made in open.
+# The tensors {0} and {1} are float[1, 16]. Two iterations, of two more each: all of these are in the graph that is made in open.
 SCAN = """{0}r = Reshape({0}, rows)
-      {0}s, {0}h = Scan <num_scan_inputs = 1, body = {0}step (float[1, 4] {0}a, float[4] {0}b) => (float[1, 4] {0}c, float[1, 4] {0}d) {{
+      {0}s, {0}h = Scan <num_scan_inputs = 1, body = {0}step (float[1, 8] {0}a, float[8] {0}b) => (float[1, 8] {0}c, float[1, 8] {0}d) {{
           {0}m = MatMul({0}a, v)
           {0}n = Add({0}m, {0}b)
-          {0}c = Loop (three, , {0}n) <body = {0}turn (int64 {0}i, bool {0}p, float[1, 4] {0}e) => (bool {0}q, float[1, 4] {0}f) {{
+          {0}c = Loop (two, , {0}n) <body = {0}turn (int64 {0}i, bool {0}p, float[1, 8] {0}e) => (bool {0}q, float[1, 8] {0}f) {{
               {0}q = Identity({0}p)
               {0}g = MatMul({0}e, v)
               {0}f = Tanh({0}g)
@@ -36,8 +36,8 @@ SCAN = """{0}r = Reshape({0}, rows)
           {0}d = Softmax({0}c)
         }}> (zeros, {0}r)
       {1} = Reshape({0}h, line)"""
-CONSTANTS = "float[4, 4] v = {%s}, int64[2] rows = {4, 4}, int64[2] line = {1, 16}, float[1, 4] zeros = {0, 0, 0, 0}, int64 three = {3}" % \
-    ", ".join(str((i * 5 % 7 - 3) / 4) for i in range(16))
+CONSTANTS = "float[8, 8] v = {%s}, int64[2] rows = {2, 8}, int64[2] line = {1, 16}, float[1, 8] zeros = {0, 0, 0, 0, 0, 0, 0, 0}, int64 two = {2}" % \
+    ", ".join(str((i * 5 % 7 - 3) / 4) for i in range(64))
 
 CAPTURED = """<ir_version: 8, opset_import: ["" : 17]>
     main (float[1, 16] x) => (float[1, 16] y) <%s> {
