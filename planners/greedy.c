@@ -322,34 +322,11 @@ static const struct {
     bool        tight;
 } four[4] = {{GREEDY_BIRTH, false}, {GREEDY_BIRTH, true}, {GREEDY_LONGER, false}, {GREEDY_BIGGER, false}};
 
-static int run_greedy(const Space *s, int which, PlanResult *result)
+static int greedy(const Space *s, const PlanLimits *limits, int64_t which, PlanResult *result)
 {
+    (void)limits;
     result->nodes += s->n;
     return greedy_place(s, four[which].order, four[which].tight, result->offset, result->region);
-}
-
-static int first_fit(const Space *s, const PlanLimits *limits, PlanResult *result)
-{
-    (void)limits;
-    return run_greedy(s, FIRST_FIT, result);
-}
-
-static int best_fit(const Space *s, const PlanLimits *limits, PlanResult *result)
-{
-    (void)limits;
-    return run_greedy(s, BEST_FIT, result);
-}
-
-static int longer_first(const Space *s, const PlanLimits *limits, PlanResult *result)
-{
-    (void)limits;
-    return run_greedy(s, LONGER_FIRST, result);
-}
-
-static int bigger_first(const Space *s, const PlanLimits *limits, PlanResult *result)
-{
-    (void)limits;
-    return run_greedy(s, BIGGER_FIRST, result);
 }
 
 /* The peaks of all four planners on one space. */
@@ -385,20 +362,20 @@ int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4])
 
 int plan_first_fit(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
 {
-    return plan_run(problem, limits, result, first_fit);
+    return plan_run(problem, limits, result, greedy, FIRST_FIT);
 }
 
 int plan_best_fit(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
 {
-    return plan_run(problem, limits, result, best_fit);
+    return plan_run(problem, limits, result, greedy, BEST_FIT);
 }
 
 int plan_longer_first(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
 {
-    return plan_run(problem, limits, result, longer_first);
+    return plan_run(problem, limits, result, greedy, LONGER_FIRST);
 }
 
 int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
 {
-    return plan_run(problem, limits, result, bigger_first);
+    return plan_run(problem, limits, result, greedy, BIGGER_FIRST);
 }

@@ -200,7 +200,7 @@ static int try_regions(Portfolio *f)
     return status;
 }
 
-static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int64_t default_nodes)
+static int run(const Space *s, const PlanLimits *limits, int64_t default_nodes, PlanResult *result)
 {
     Portfolio f = {s, limits, result, NULL, NULL, {default_nodes, 0, limits->seed}};
     int       status;
@@ -232,37 +232,27 @@ static int run(const Space *s, const PlanLimits *limits, PlanResult *result, int
     return status;
 }
 
-static int skyline(const Space *s, const PlanLimits *limits, PlanResult *result)
+static int skyline(const Space *s, const PlanLimits *limits, int64_t default_nodes, PlanResult *result)
 {
     if (!s->plain || s->fixed || s->nregion > 1)
-        return run(s, limits, result, 0);
+        return run(s, limits, default_nodes, result);
     result->nodes += s->n;
     return skyline_place(s, 0, result->offset);
 }
 
-static int place(const Space *s, const PlanLimits *limits, PlanResult *result)
-{
-    return run(s, limits, result, PLAN_DEFAULT_NODES);
-}
-
-static int exact(const Space *s, const PlanLimits *limits, PlanResult *result)
-{
-    return run(s, limits, result, INT64_MAX);
-}
-
 int plan_place(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
 {
-    return plan_run(problem, limits, result, place);
+    return plan_run(problem, limits, result, run, PLAN_DEFAULT_NODES);
 }
 
 int plan_exact(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
 {
-    return plan_run(problem, limits, result, exact);
+    return plan_run(problem, limits, result, run, INT64_MAX);
 }
 
 int plan_skyline(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result)
 {
-    return plan_run(problem, limits, result, skyline);
+    return plan_run(problem, limits, result, skyline, 0);
 }
 
 const PlanPlanner plan_planners[] = {

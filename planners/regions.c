@@ -8,6 +8,7 @@
  * knapsack). Problems of more than MOST_FOR_SEARCH buffers are decided once in each of a few orders, without going
  * back. */
 #include "regions.h"
+#include "subproblem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,74 +43,23 @@ static int64_t traffic_of(const Filling *f, int b)
 
 /* ------------------------------------------------------------------------------------------------- one region alone */
 
-typedef struct RegionProblem {
-    PlanBuffer  *buffer;
-    PlanSpan    *span;
-    PlanOverlap *overlap;
-    int         *origin, *index;
-    PlanProblem  problem;
-} RegionProblem;
-
-static void close_packing(RegionProblem *k)
-{
-    free(k->buffer);
-    free(k->span);
-    free(k->overlap);
-    free(k->origin);
-    free(k->index);
-}
-
-/* Makes the packing problem of the buffers that region `level` takes. */
-static bool open_packing(RegionProblem *k, const Filling *f, int level, const PlanRegion *region)
-{
-    const PlanProblem *p = f->space->problem;
-
-    *k = (RegionProblem){
-        malloc(((size_t)p->nbuffer + 1) * sizeof *k->buffer),   malloc(((size_t)p->nspan + 1) * sizeof *k->span),
-        malloc(((size_t)p->noverlap + 1) * sizeof *k->overlap), malloc(((size_t)p->nbuffer + 1) * sizeof(int)),
-        malloc(((size_t)p->nbuffer + 1) * sizeof(int)),         {.region = region, .nregion = 1, .nstep = p->nstep}};
-    if (!k->buffer || !k->span || !k->overlap || !k->origin || !k->index)
-        return false;
-    for (int b = 0; b < p->nbuffer; b++) {
-        k->index[b] = f->choice[b] == level ? k->problem.nbuffer : -1;
-        if (k->index[b] < 0)
-            continue;
-        k->origin[k->problem.nbuffer] = b;
-        k->buffer[k->problem.nbuffer] = p->buffer[b];
-        k->buffer[k->problem.nbuffer++].regions = 0;
-    }
-    for (int i = 0; i < p->nspan; i++)
-        if (k->index[p->span[i].buffer] >= 0) {
-            k->span[k->problem.nspan] = p->span[i];
-            k->span[k->problem.nspan++].buffer = k->index[p->span[i].buffer];
-        }
-    for (int i = 0; i < p->noverlap; i++)
-        if (k->index[p->overlap[i].a] >= 0 && k->index[p->overlap[i].b] >= 0) {
-            PlanOverlap moved = {k->index[p->overlap[i].a], k->index[p->overlap[i].b], p->overlap[i].d1,
-                                 p->overlap[i].d2};
-            k->overlap[k->problem.noverlap++] = moved;
-        }
-    k->problem.buffer = k->buffer;
-    k->problem.span = k->span;
-    k->problem.overlap = k->overlap;
-    return true;
-}
-
 /* Can the buffers that region `level` takes be packed into it? Their offsets go to trial[]. least: the smallest peak is
  * wanted. */
 static Outcome pack(Filling *f, int level, bool least)
 {
-    PlanRegion    region = f->space->region[level];
-    PlanLimits    limits = {.nodes = NODES_OF_PACKING, .seed = f->effort->seed, .fit = !least};
-    PlanResult    result = {0};
-    RegionProblem k;
-    Outcome       outcome = NO_MEMORY;
+    PlanRegion region = f->space->region[level];
+    PlanLimits limits = {.nodes = NODES_OF_PACKING, .seed = f->effort->seed, .fit = !least};
+    PlanResult result = {0};
+    SubProblem k;
+    bool       open = subproblem_open(&k, f->space->problem, f->choice, level);
+    Outcome    outcome = NO_MEMORY;
 
     region.size = region.size == INT64_MAX ? 0 : region.size;
     limits.capacity = region.size;
-    if (open_packing(&k, f, level, &region) &&
-        (result.offset = calloc((size_t)k.problem.nbuffer + 1, sizeof *result.offset)) &&
-        plan_place(&k.problem, &limits, &result) == PLAN_OK) {
+    k.problem.region = &region;
+    k.problem.nregion = 1;
+    result.offset = open ? calloc((size_t)k.problem.nbuffer + 1, sizeof *result.offset) : NULL;
+    if (result.offset && plan_place(&k.problem, &limits, &result) == PLAN_OK) {
         bool found = result.status == PLAN_OPTIMAL || result.status == PLAN_FEASIBLE;
 
         outcome = found ? FITS : result.status == PLAN_INFEASIBLE ? DOES_NOT_FIT : NOT_KNOWN;
@@ -118,7 +68,7 @@ static Outcome pack(Filling *f, int level, bool least)
         f->effort->nodes -= result.nodes + 1;
     }
     free(result.offset);
-    close_packing(&k);
+    subproblem_close(&k);
     return outcome;
 }
 

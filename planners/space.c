@@ -338,7 +338,8 @@ static void note_core(const PlanProblem *problem, PlanResult *result)
             result->core[problem->span[i].buffer] = true;
 }
 
-int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result, Strategy strategy)
+int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result, Strategy strategy,
+             int64_t detail)
 {
     static const PlanLimits none = {0};
     Space                   space;
@@ -375,7 +376,7 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
         result->proof = PLAN_PROOF_SEARCH;
     }
     if (!status)
-        status = strategy(&space, limits, result);
+        status = strategy(&space, limits, detail, result);
     if (status) {
         snprintf(result->why, sizeof result->why, "out of memory");
     } else {

@@ -102,12 +102,13 @@ bool space_has_choice(const Space *space);
 int64_t space_peak(const Space *space, const int64_t *offset, const int32_t *region);
 
 /* A strategy fills result->offset and ->region and adds its effort to ->nodes. It may raise ->bound, and then sets
- * ->proof to PLAN_PROOF_SEARCH. */
-typedef int (*Strategy)(const Space *space, const PlanLimits *limits, PlanResult *result);
+ * ->proof to PLAN_PROOF_SEARCH. detail: what tells planners of one strategy apart, as they gave it to plan_run. */
+typedef int (*Strategy)(const Space *space, const PlanLimits *limits, int64_t detail, PlanResult *result);
 
 /* The frame of every planner: validate the problem, prepare the space, compute the bound, run the strategy, measure and
  * verify its plan, state what is proven. */
-int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result, Strategy strategy);
+int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result, Strategy strategy,
+             int64_t detail);
 
 /* The lower bound by live bytes (bound.c), and a step (not a section) that reaches it, -1 when nothing is ever live.
  * Negative code on lack of memory. */
