@@ -157,7 +157,7 @@ static int join_port(Joining *j, bool in, int index)
     return joined_type(j, in, index, &port->type);
 }
 
-/* What a run leaves in the state is read by the next one, which may take another branch. */
+/* The next run reads the state that a run leaves, and may take another branch: so both need the same layout. */
 static int check_state(const Joining *j, const StatePair *pair)
 {
     const Port *in = &j->program->in[pair->input], *out = &j->program->out[pair->output];

@@ -68,25 +68,31 @@ static float *transformed(const Conv *c, const float *w, int64_t m)
     }
 LITERALS(LITERAL)
 
+/* A convolution of one pixel; a kernel of one row has no padding above and below. */
+static Conv conv_of(int64_t batch, int64_t inputs, int64_t outputs, int64_t rows, int64_t apart, int64_t pad)
+{
+    return (Conv){.batch = batch,
+                  .groups = 1,
+                  .inputs = inputs,
+                  .outputs = outputs,
+                  .in = {1, 1, 1},
+                  .out = {1, 1, 1},
+                  .kernel = {1, rows, 3},
+                  .stride = {1, 1, 1},
+                  .dilation = {1, 1, apart},
+                  .pad = {0, rows == 3 ? pad : 0, pad},
+                  .bias = 1};
+}
+
 static void literal_geometry(void **state)
 {
     (void)state;
 #define CHECK(name, ic, oc, width, p, m, group, rows, apart) \
     { \
-        Conv c = {2, \
-                  1, \
-                  ic, \
-                  oc, \
-                  {1, width, width}, \
-                  {1, rows == 3 ? width + 2 * p - 2 : width, width + 2 * p - 2 * apart}, \
-                  {1, rows, 3}, \
-                  {1, 1, 1}, \
-                  {1, 1, apart}, \
-                  {0, rows == 3 ? p : 0, p}, \
-                  {0}, \
-                  0, \
-                  0, \
-                  1}; \
+        Conv c = conv_of(2, ic, oc, rows, apart, p); \
+        c.in[1] = c.in[2] = width; \
+        c.out[1] = rows == 3 ? width + 2 * p - 2 : width; \
+        c.out[2] = width + 2 * p - 2 * apart; \
         check_within(&c, run_##name, 0, 1, m == 2 ? 2e-6 : 1e-5); \
     }
     LITERALS(CHECK)
@@ -115,20 +121,7 @@ static void open_extents(void **state)
     (void)state;
 #define CHECK_OPEN(name, ic, oc, width, p, m, group, rows, apart) \
     for (int64_t i = 1; i < width + 3; i++) { \
-        Conv c = {1 + i % 3, \
-                  1, \
-                  ic, \
-                  oc, \
-                  {1, 1, 1}, \
-                  {1, 1, 1}, \
-                  {1, rows, 3}, \
-                  {1, 1, 1}, \
-                  {1, 1, apart}, \
-                  {0, rows == 3 ? p : 0, p}, \
-                  {0}, \
-                  0, \
-                  0, \
-                  1}; \
+        Conv c = conv_of(1 + i % 3, ic, oc, rows, apart, p); \
         if (!set_width(&c, i)) \
             continue; \
         c.out[1] = rows == 3 ? c.out[2] : i; \

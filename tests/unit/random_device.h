@@ -2,7 +2,7 @@
 #ifndef TEST_RANDOM_DEVICE_H
 #define TEST_RANDOM_DEVICE_H
 
-#include "device/device.h"
+#include "device_world.h"
 #include "random_program.h"
 
 static inline Type type_of_bytes(int64_t bytes)
@@ -28,17 +28,6 @@ static inline void random_device_program(World *w, Random *r)
                 p->step[s].operand[k].access = OPERAND_READS;
     for (int s = 0; s < p->nstep; s++)
         p->step[s].home = p->step[s].kind == STEP_KERNEL && random_below(r, 2) ? HOME_UNITS : HOME_HOST;
-}
-
-/* The plan puts every buffer into bytes of its own. */
-static inline Plan plan_apart(World *w)
-{
-    Program *p = w->program;
-    Plan     plan = {.offset = arena_array(w->arena, int64_t, p->nbuffer)};
-
-    for (int b = 0; b < p->nbuffer; b++)
-        plan.offset[b] = 64 * b;
-    return plan;
 }
 
 /* Adds copies, waits and a graph to the program, and gives each buffer a place of its own. */

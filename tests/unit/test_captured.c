@@ -1,7 +1,6 @@
 /* test_captured.c - loops that a graph holds unrolled: which are found, what becomes of the steps around them, and what
  * the second checker refuses. */
-#include "device/device.h"
-#include "world.h"
+#include "device_world.h"
 
 /* The buffers of the program below. */
 enum { IN, STAGED, X, Y, DOWN_TO, OUT, DIMS };
@@ -77,22 +76,13 @@ static void make(World *w)
 static Plan finish(World *w)
 {
     Program *p = w->program;
-    Plan     plan = {.offset = arena_array(w->arena, int64_t, p->nbuffer)};
+    Plan     plan = plan_apart(w);
 
-    for (int b = 0; b < p->nbuffer; b++)
-        plan.offset[b] = 64 * b;
     program_gather_staging(p);
     program_find_decided(p);
     program_find_host_waits(p);
     program_find_graph(p);
     return plan;
-}
-
-static int recheck_unheard(World *w, const Plan *plan)
-{
-    Diag unheard = {.arena = w->arena};
-
-    return program_recheck_device(w->program, plan, &unheard);
 }
 
 /* The host's part stands at both ends; what counts is pulled to the loop. */

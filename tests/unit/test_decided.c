@@ -1,7 +1,6 @@
 /* test_decided.c - branches that the device decides: which rows of steps become a graph with branches, when the host
  * waits behind them, and what the second checker refuses. */
-#include "device/device.h"
-#include "world.h"
+#include "device_world.h"
 
 /* The buffers of the program below. */
 enum { X, CONDITION, SEEN, Y, OUT, DIMS };
@@ -67,21 +66,12 @@ static void make(World *w)
 static Plan finish(World *w)
 {
     Program *p = w->program;
-    Plan     plan = {.offset = arena_array(w->arena, int64_t, p->nbuffer)};
+    Plan     plan = plan_apart(w);
 
-    for (int b = 0; b < p->nbuffer; b++)
-        plan.offset[b] = 64 * b;
     program_find_decided(p);
     program_find_host_waits(p);
     program_find_graph(p);
     return plan;
-}
-
-static int recheck_unheard(World *w, const Plan *plan)
-{
-    Diag unheard = {.arena = w->arena};
-
-    return program_recheck_device(w->program, plan, &unheard);
 }
 
 static void a_branch_joins_what_is_around_it(void **state)

@@ -19,13 +19,6 @@ static Plan random_stretches(World *w, Random *r)
     return plan;
 }
 
-static int recheck_unheard(World *w, const Plan *plan)
-{
-    Diag unheard = {.arena = w->arena};
-
-    return program_recheck_device(w->program, plan, &unheard);
-}
-
 /* Whatever path is taken, a stretch is run from its first step to its last, and holds nothing of the host's. */
 static void a_stretch_is_run_as_a_whole(void **state)
 {
