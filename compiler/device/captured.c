@@ -10,6 +10,7 @@
 
 #include "graph/linear_form.h"
 #include "program/flow.h"
+#include "support/int.h"
 
 #include <string.h>
 
@@ -29,6 +30,8 @@ static bool mark_extent(const Program *p, Extent extent, bool *slot)
     bool        a, b;
 
     if (!e || e->op == EXPR_CONST)
+        return true;
+    if (own >= 0 && slot[own]) /* what it is made of is marked, and has been judged */
         return true;
     if (own >= 0)
         slot[own] = true;
@@ -269,7 +272,7 @@ int64_t program_walked(const Program *p, Range range, bool given)
         } else if (step->kind == STEP_IF) {
             int64_t yes = program_walked(p, step->body[0], given), no = program_walked(p, step->body[1], given);
 
-            here += yes > no ? yes : no;
+            here = int_saturated_add(here, int_max(yes, no));
         }
         count = int_saturated_add(count, here);
     }

@@ -2,6 +2,8 @@
  * the second checker refuses. */
 #include "device_world.h"
 
+#include <string.h>
+
 /* The buffers of the program below. */
 enum { IN, STAGED, X, Y, DOWN_TO, OUT, DIMS };
 
@@ -195,6 +197,45 @@ static void a_loop_has_a_limit(void **state)
     assert_int_equal(recheck_unheard(w, &plan), -1);
 }
 
+/* An address that is made of 2^60 iteration numbers: each integer is the square of the one in front of it. */
+static void an_integer_of_many_is_looked_at_once(void **state)
+{
+    enum { SQUARES = 60, LAST = EXPRESSIONS + SQUARES - 1 };
+    World   *w = *state;
+    Program *p = w->program;
+    Expr    *expr = arena_array(w->arena, Expr, LAST + 1);
+    int     *slot = arena_array(w->arena, int, LAST + 1);
+
+    make(w);
+    memcpy(expr, p->model->expr, EXPRESSIONS * sizeof *expr);
+    memcpy(slot, p->slot, EXPRESSIONS * sizeof *slot);
+    for (int e = EXPRESSIONS; e <= LAST; e++) {
+        int root = e > EXPRESSIONS ? e - 1 : TURN;
+
+        expr[e] = (Expr){.op = EXPR_MUL, .a = root, .b = root, .c = -1, .hi = 3};
+        slot[e] = p->nslot++;
+    }
+    p->model->expr = expr;
+    p->slot = slot;
+    p->nslot_of = LAST + 1;
+    p->step[COMPUTE].operand[0].offset.expr = LAST;
+    program_capture_loops(p);
+    assert_true(p->step[LOOP].captured);
+}
+
+/* A branch that holds a loop of more iterations than can be counted. */
+static void what_is_walked_saturates(void **state)
+{
+    World *w = *state;
+
+    make(w);
+    w->program->step[UP].kind = STEP_IF;
+    w->program->step[UP].body[0] = (Range){LOOP, DOWN};
+    w->program->step[UP].body[1] = (Range){DOWN, DOWN};
+    w->program->step[LOOP].set.max = INT64_MAX;
+    assert_true(program_walked(w->program, (Range){UP, DOWN}, false) == INT64_MAX);
+}
+
 /* Each step of the loop without its mark, each step besides with one, and graphs that hold a part of the loop. */
 static void another_mark_is_refused(void **state)
 {
@@ -227,6 +268,8 @@ int main(void)
         TEST(a_loop_of_constants_is_in_the_graph),
         TEST(another_loop_is_walked_by_the_host),
         TEST(a_loop_has_a_limit),
+        TEST(an_integer_of_many_is_looked_at_once),
+        TEST(what_is_walked_saturates),
         TEST(another_mark_is_refused),
     };
 
