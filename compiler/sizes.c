@@ -9,6 +9,44 @@
 
 #include <string.h>
 
+/* ---------------------------------------------------------------------------------------------------------- options */
+
+enum { MOST_VARIANTS = 16 };
+
+/* An option that lists of sizes cannot be joined with, and why. */
+typedef struct Unserved {
+    bool        asked;
+    const char *name, *why;
+} Unserved;
+
+/* Refuses more than MOST_VARIANTS combinations, and options that have no code for lists. */
+static int check_options(const Options *o, int count, Diag *diag)
+{
+    const Unserved option[] = {
+        {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
+        {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
+        {o->plan.nregion > 0 && o->plan.io_arena, "--region with --io=arena",
+         "inputs and outputs have no memory that is the same for all sizes"},
+        {o->queues > 1, "--queues", "waits between queues are not joined"},
+        {o->tune != NULL, "--tune", "it times one size"},
+        {o->verify_nodes, "--verify-nodes", "it follows the values of one graph"}};
+
+    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
+        if (option[i].asked)
+            return diag_usage(diag,
+                              "%s: found with a list of sizes (--dim NAME=N|N), which it does not serve: %s; compile "
+                              "once for each size, or give bounds (--dim NAME=A..B)",
+                              option[i].name, option[i].why);
+    if (count > MOST_VARIANTS)
+        return diag_usage(diag,
+                          "--dim: found %d combinations of listed sizes, wanted at most %d; list fewer sizes, "
+                          "or give one of the extents bounds (--dim NAME=A..B)",
+                          count, MOST_VARIANTS);
+    return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- combinations */
+
 /* The model with the listed extents: its inputs only. */
 static int read_whole(Compilation *c)
 {
@@ -198,7 +236,7 @@ int compile_sizes(Compilation *c)
 
     if (count == 1)
         return 0;
-    if (variants_options(c->options, c->diag) < 0 || read_whole(c) < 0)
+    if (check_options(c->options, count, c->diag) < 0 || read_whole(c) < 0)
         return -1;
     v = arena_array(c->arena, Compilation, count);
     variant = arena_array(c->arena, Variant, count);

@@ -1,39 +1,11 @@
 /* join.c - one program from those of several sizes: if (sizes of the first) its steps, else if ... Offsets are those of
- * the variants' plans, so that nothing is planned anew, and the checkers examine the whole. */
-#include "alternatives/join.h"
+ * the variants' plans (join_plan.c), so that nothing is planned anew, and the checkers examine the whole. */
+#include "alternatives/joining.h"
 
 #include "infer/listed.h"
 #include "plan/check.h"
 #include "program/copy.h"
 #include "support/int.h"
-
-#include <inttypes.h>
-#include <string.h>
-
-/* The numbers of one variant's buffers, slots and steps in the joined program. */
-typedef struct Renumbering {
-    const Program *from;
-    int           *buffer; /* by Buffer.id */
-    int           *slot;   /* by slot */
-    int            first_step;
-} Renumbering;
-
-typedef struct Joining {
-    Model             *whole;
-    const Variant     *variant;
-    int                count;
-    Extent            *condition; /* by variant */
-    Arena             *arena;
-    Diag              *diag;
-    Program           *program;
-    Plan              *plan;
-    int64_t           *offset; /* by Buffer.id of the joined program: in its memory; negative: it has no place */
-    int                noffset, coffset;
-    int               *memory; /* likewise: its memory */
-    const PlanOptions *options;
-    Renumbering       *number;           /* by variant */
-    int64_t            top[MAX_REGIONS]; /* by memory: bytes below the run-time integers */
-} Joining;
 
 static int add_buffer(Joining *j, Buffer buffer, int64_t offset)
 {
@@ -45,50 +17,6 @@ static int add_buffer(Joining *j, Buffer buffer, int64_t offset)
     ARENA_PUSH(j->arena, p->buffer, p->nbuffer, p->cbuffer, buffer);
     ARENA_PUSH(j->arena, j->offset, j->noffset, j->coffset, offset);
     return buffer.id;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- options */
-
-/* An option that lists of sizes cannot be joined with, and why. */
-typedef struct Unserved {
-    bool        asked;
-    const char *name, *why;
-} Unserved;
-
-/* The first that is asked; its name is NULL where none is. */
-static Unserved unserved(const Options *o)
-{
-    const Unserved option[] = {
-        {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
-        {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
-        {o->plan.nregion > 0 && o->plan.io_arena, "--region with --io=arena",
-         "inputs and outputs have no memory that is the same for all sizes"},
-        {o->queues > 1, "--queues", "waits between queues are not joined"},
-        {o->tune != NULL, "--tune", "it times one size"},
-        {o->verify_nodes, "--verify-nodes", "it follows the values of one graph"}};
-
-    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
-        if (option[i].asked)
-            return option[i];
-    return (Unserved){0};
-}
-
-int variants_options(const Options *options, Diag *diag)
-{
-    int64_t  count = listed_combinations(options->bound, options->nbound);
-    Unserved option = count > 1 ? unserved(options) : (Unserved){0};
-
-    if (option.name)
-        return diag_usage(diag,
-                          "%s: found with a list of sizes (--dim NAME=N|N), which it does not serve: %s; compile once "
-                          "for each size, or give bounds (--dim NAME=A..B)",
-                          option.name, option.why);
-    if (count > MOST_VARIANTS)
-        return diag_usage(diag,
-                          "--dim: found %" PRId64 " combinations of listed sizes, wanted at most %d; list fewer sizes, "
-                          "or give one of the extents bounds (--dim NAME=A..B)",
-                          count, MOST_VARIANTS);
-    return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ ports */
@@ -229,49 +157,6 @@ static void add_dims(Joining *j)
         j->program->dims = add_buffer(j, dims, -1);
 }
 
-static bool is_port(const Buffer *b)
-{
-    return b->kind == BUFFER_IN || b->kind == BUFFER_OUT;
-}
-
-/* The offset of a variant's buffer in its memory; negative: it has none. */
-static int64_t offset_in_memory(const Plan *plan, int buffer)
-{
-    return plan->offset[buffer] < 0 ? -1 : plan->offset[buffer] - plan->share[plan->region[buffer]].base;
-}
-
-/* Offsets of a variant's buffers without its run-time integers, each in its memory: what lies above these moves down,
- * unless a port does, whose place is the same in all variants. Raises the tops of the memories. */
-static void without_dims(Joining *j, const Variant *v, int64_t *offset)
-{
-    const Program *p = v->program;
-    const int     *memory = v->plan->region;
-    int64_t at = p->dims < 0 ? INT64_MAX : offset_in_memory(v->plan, p->dims), below = 0, above = INT64_MAX, align = 1;
-    int     of_dims = p->dims < 0 ? 0 : memory[p->dims];
-    bool    fixed = false;
-
-    for (int b = 0; b < p->nbuffer; b++) {
-        offset[b] = offset_in_memory(v->plan, b);
-        if (offset[b] < 0 || !p->buffer[b].size || b == p->dims || memory[b] != of_dims)
-            continue;
-        if (offset[b] < at) {
-            below = int_max(below, offset[b] + buffer_bytes(&p->buffer[b]));
-        } else {
-            above = int_min(above, offset[b]);
-            fixed = fixed || is_port(&p->buffer[b]);
-            align = int_max(align, p->buffer[b].align);
-        }
-    }
-    for (int b = 0; b < p->nbuffer; b++) {
-        if (offset[b] >= 0 && !p->buffer[b].size)
-            offset[b] = 0;
-        if (offset[b] >= at && b != p->dims && memory[b] == of_dims && !fixed)
-            offset[b] -= (above - below) / align * align;
-        if (offset[b] >= 0 && b != p->dims)
-            j->top[memory[b]] = int_max(j->top[memory[b]], offset[b] + buffer_bytes(&p->buffer[b]));
-    }
-}
-
 /* All branches have one buffer for a tensor of the state. */
 static int add_state(Joining *j, Buffer buffer)
 {
@@ -293,7 +178,7 @@ static void renumber(Joining *j, int index)
     Renumbering   *r = &j->number[index];
     int64_t       *offset = arena_array(j->arena, int64_t, from->nbuffer + 1);
 
-    without_dims(j, &j->variant[index], offset);
+    joining_offsets(j, &j->variant[index], offset);
     r->from = from;
     r->buffer = arena_array(j->arena, int, from->nbuffer + 1);
     for (int b = 0; b < from->nbuffer; b++) {
@@ -419,109 +304,6 @@ static void append_variants(Joining *j)
     }
 }
 
-/* ------------------------------------------------------------------------------------------------------------- plan */
-
-/* The variant with the largest plan. */
-static int largest(const Joining *j)
-{
-    int most = 0;
-
-    for (int i = 1; i < j->count; i++)
-        if (j->variant[i].plan->peak > j->variant[most].plan->peak)
-            most = i;
-    return most;
-}
-
-/* The largest plan, with what it says of itself. */
-static void begin_plan(Joining *j)
-{
-    const Plan *most = j->variant[largest(j)].plan;
-
-    *j->plan = (Plan){.nshare = most->nshare,
-                      .ranked = most->ranked,
-                      .peak = most->peak,
-                      .bound = most->bound,
-                      .any_order = most->any_order,
-                      .align = 1,
-                      .status = most->status,
-                      .planner = most->planner};
-    for (int i = 0; i < j->count; i++) {
-        j->plan->align = int_max(j->plan->align, j->variant[i].plan->align);
-        j->plan->bound = int_max(j->plan->bound, j->variant[i].plan->bound);
-        for (int r = 0; r < most->nshare; r++)
-            j->plan->share[r].align = int_max(j->plan->share[r].align, j->variant[i].plan->share[r].align);
-    }
-    for (int r = 0; r < most->nshare; r++)
-        j->plan->share[r].traffic = most->share[r].traffic;
-}
-
-/* The run-time integers lie above all others in the first memory that has room. */
-static void place_dims(Joining *j)
-{
-    int     dims = j->program->dims, r = 0;
-    int64_t bytes = dims < 0 ? 0 : j->program->buffer[dims].size;
-
-    if (!bytes)
-        return;
-    while (r + 1 < j->options->nregion && int_round_up(j->top[r], 8) + bytes > j->options->region[r].size)
-        r++;
-    j->memory[dims] = r;
-    j->offset[dims] = int_round_up(j->top[r], 8);
-    j->top[r] = j->offset[dims] + bytes;
-}
-
-/* Peaks of the memories, and where each begins when they lie one behind the other. */
-static void share_out(Joining *j)
-{
-    Plan   *plan = j->plan;
-    int64_t base = 0;
-
-    plan->peak = 0;
-    for (int r = 0; r < plan->nshare; r++) {
-        plan->share[r].base = base;
-        plan->share[r].peak = j->top[r];
-        plan->peak += j->top[r];
-        base = int_round_up(base + j->top[r], plan->align);
-        if (j->options->nregion)
-            plan->overflow += int_max(j->top[r] - j->options->region[r].size, 0);
-    }
-    for (int b = 0; b < j->program->nbuffer; b++)
-        if (j->offset[b] >= 0)
-            j->offset[b] += plan->share[j->memory[b]].base;
-    plan->offset = j->offset;
-    plan->region = j->memory;
-}
-
-static void end_plan(Joining *j)
-{
-    const Program     *p = j->program;
-    const Renumbering *most = &j->number[largest(j)];
-    const Plan        *largest_plan = j->variant[largest(j)].plan;
-
-    place_dims(j);
-    share_out(j);
-    j->plan->core = arena_array(j->arena, bool, p->nbuffer + 1);
-    for (int b = 0; b < most->from->nbuffer; b++) /* lower bounds of one branch hold for all */
-        j->plan->core[most->buffer[b]] = largest_plan->core[b];
-    if (j->plan->peak > largest_plan->peak) {
-        j->plan->any_order = false;
-        j->plan->status = j->plan->nshare > 1
-                              ? "in each memory what the listed sizes need at most, and run-time extents besides"
-                              : "the largest plan of the listed sizes, and what run-time extents need besides";
-    }
-}
-
-/* The greedy planners' peaks: those that they reach for each variant alone, as its plan was made. */
-static void take_planners(Joining *j)
-{
-    j->plan->planner = j->variant[largest(j)].plan->planner;
-    for (int k = 0; k < 4; k++) {
-        j->plan->greedy[k] = 0;
-        for (int i = 0; i < j->count; i++)
-            j->plan->greedy[k] = int_max(j->plan->greedy[k], j->variant[i].plan->greedy[k]);
-    }
-}
-
 /* ------------------------------------------------------------------------------------------------------------ entry */
 
 /* The most buffers that the joined program can have: those of all variants and its own run-time integers. */
@@ -578,7 +360,6 @@ int variants_join(const Variant *variant, int count, const Lowering *lowering, A
         joined->time = variant[i].time > joined->time ? variant[i].time : joined->time;
     }
     begin_program(&j, variant[0].program);
-    begin_plan(&j);
     if (join_ports(&j) < 0)
         return -1;
     join_slots(&j);
@@ -587,11 +368,11 @@ int variants_join(const Variant *variant, int count, const Lowering *lowering, A
         renumber(&j, i);
     find_port_buffers(&j);
     append_variants(&j);
-    end_plan(&j);
+    joining_plan(&j);
     program_liveness(j.program);
     program_find_overlaps(j.program);
     if (program_check(j.program, j.diag) < 0 || program_confirm(j.program, &lowering->options.plan, j.plan, j.diag) < 0)
         return -1;
-    take_planners(&j);
+    joining_planners(&j);
     return 0;
 }

@@ -12,12 +12,6 @@ typedef struct Variant {
     int            first_value; /* the least Value.id of its model */
 } Variant;
 
-enum { MOST_VARIANTS = 16 };
-
-/* Refuses what has no code for lists: more than MOST_VARIANTS combinations, and some options. Returns 0, or -1 with a
- * message. */
-int variants_options(const Options *options, Diag *diag);
-
 /* Joins the variants, one for each combination in order, into a program of lowering->model: its inputs have the listed
  * extents, and its lists of values and expressions are those of the model that was read last. Branches share the arena,
  * each with the offsets of its own plan; equal constants exist once. Returns 0, or -1 with a message. */
