@@ -80,7 +80,9 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, c
     }
 #endif
     for (int64_t group = 0; group < form->groups; group++, q.x += q.g.inputs)
-        if (strips)
+        if (strips && form->gather > 0 && occ_strip_is_dense(&q.g))
+            occ_strip_gathered(&q, with, scratch, group, OCC_Q_VECTORS, form->strip, form->kept > 0);
+        else if (strips)
             occ_strip_group(&q, with, scratch, group, OCC_Q_VECTORS, form->strip, form->kept > 0);
         else if (known && (flat || edges))
             occ_q_channels(&q, with, group, OCC_Q_VECTORS);

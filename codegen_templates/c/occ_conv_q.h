@@ -22,9 +22,10 @@
 typedef struct occ_q_form {
     occ_window window;
     int64_t    groups, xzero, yzero;
-    int64_t    safe;  /* 1: sums of two products of weights fit 16 bits (OCC_DOT_SAFE) */
-    int64_t    strip; /* results of a row whose widened inputs are in the scratch, or 0 */
-    int64_t    kept;  /* 1: the widened weights of a block are in the scratch, too */
+    int64_t    safe;   /* 1: sums of two products of weights fit 16 bits (OCC_DOT_SAFE) */
+    int64_t    strip;  /* results of a row whose widened inputs are in the scratch, or 0 */
+    int64_t    kept;   /* 1: the widened weights of a block are in the scratch, too */
+    int64_t    gather; /* 1: the strip holds whole windows, one behind the other, of results of several rows */
 } occ_q_form;
 
 /* One convolution with its operands. */

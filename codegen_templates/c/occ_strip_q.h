@@ -24,6 +24,7 @@ typedef struct occ_strip {
     int64_t  rows;         /* fours of a filter */
     int64_t  pace; /* bytes of the next panel that are prefetched at each four of a tile, such that all tiles of a panel
                       prefetch all; 0: none */
+    const occ_conv_q *windows; /* the convolution whose windows are gathered, or NULL */
 } occ_strip;
 
 /* A strip for at most `columns` results. Where the window is one tap wide, the pixels that a stride skips are left
@@ -37,7 +38,8 @@ OCC_HOT occ_strip occ_strip_make(const occ_conv_q *q, int32_t *pairs, int64_t co
     const occ_strip s = {pairs, widens ? pairs + high * 2 * plane : NULL,
                          fours, plane,
                          step,  taps == 1 ? q->g.stride[2] : 1,
-                         rows,  4 * rows * q->g.outputs >= OCC_STRIP_FAR ? 4 * OCC_Q_VECTORS * OCC_W / tiles : 0};
+                         rows,  4 * rows * q->g.outputs >= OCC_STRIP_FAR ? 4 * OCC_Q_VECTORS * OCC_W / tiles : 0,
+                         NULL};
     return s;
 }
 
@@ -68,12 +70,11 @@ OCC_HOT void occ_strip_border(const occ_conv_q *q, const occ_strip *s, int32_t *
         to[i] = to[s->plane + i] = pair;
 }
 
-/* Widens one row of taps for results from column c on; x is the image's row. */
+/* Widens `pixels` pixels of a row of taps for results from column c on; x is the image's row. */
 OCC_HOT void occ_strip_line(const occ_conv_q *q, const occ_strip *s, int32_t *to, const uint8_t *x, int64_t c,
-                            int is_signed)
+                            int64_t pixels, int is_signed)
 {
-    const int64_t begin = c * q->g.stride[2] - q->g.pad[2], pixels = s->plane / s->fours,
-                  across = s->apart * q->g.xaxis[2];
+    const int64_t begin = c * q->g.stride[2] - q->g.pad[2], across = s->apart * q->g.xaxis[2];
     const int64_t first = occ_min(occ_max(occ_ceil_div(-begin, s->apart), 0), pixels);
     const int64_t last = occ_max(occ_min(occ_ceil_div(q->g.in[2] - begin, s->apart), pixels), first);
     occ_strip_border(q, s, to, 0, first);
@@ -86,22 +87,62 @@ OCC_HOT void occ_strip_line(const occ_conv_q *q, const occ_strip *s, int32_t *to
         occ_strip_widen(s, to + p * s->fours, x + p * across, s->fours, is_signed);
 }
 
-/* Widens all rows of taps that results of plane z, row r, from column c on need. */
-OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t image, int64_t z, int64_t r, int64_t c,
-                             int is_signed)
+/* Row `i` of taps in depth and `k` in height of the windows of plane z, row r, perhaps outside the image. */
+OCC_HOT const uint8_t *occ_strip_row_of(const occ_conv_q *q, int64_t image, int64_t z, int64_t r, int64_t i, int64_t k)
+{
+    const occ_conv *g = &q->g;
+    return q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0] + i * g->dilation[0]) * g->xaxis[0] +
+                   (r * g->stride[1] - g->pad[1] + k * g->dilation[1]) * g->xaxis[1]);
+}
+
+/* Widens the window of one result: all its taps are consecutive from `to` on. */
+OCC_HOT void occ_strip_window(const occ_conv_q *q, const occ_strip *s, int32_t *to, int64_t image, int64_t z, int64_t r,
+                              int64_t c, int is_signed)
 {
     const occ_conv *g = &q->g;
     const occ_taps  d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
-    for (int64_t i = d.first; i < d.last; i++)
-        for (int64_t k = h.first; k < h.last; k++) {
-            const uint8_t *x =
-                q->x + (image * g->xbatch + (z * g->stride[0] - g->pad[0] + i * g->dilation[0]) * g->xaxis[0] +
-                        (r * g->stride[1] - g->pad[1] + k * g->dilation[1]) * g->xaxis[1]);
-            if (is_signed)
-                occ_strip_line(q, s, s->pairs + (i * g->kernel[1] + k) * 2 * s->plane, x, c, 1);
+    const occ_strip taps = {NULL, NULL, g->inputs / 4, s->plane, 1, g->dilation[2], 0, 0, NULL};
+    for (int64_t i = 0; i < g->kernel[0]; i++)
+        for (int64_t k = 0; k < g->kernel[1]; k++, to += g->kernel[2] * taps.fours)
+            if (i >= d.first && i < d.last && k >= h.first && k < h.last)
+                occ_strip_line(q, &taps, to, occ_strip_row_of(q, image, z, r, i, k), c, g->kernel[2], is_signed);
             else
-                occ_strip_line(q, s, s->pairs + (i * g->kernel[1] + k) * 2 * s->plane, x, c, 0);
-        }
+                occ_strip_border(q, &taps, to, 0, g->kernel[2]);
+}
+
+/* Widens the windows of results from number c on, as many as the strip holds. They are numbered row by row. */
+OCC_HOT void occ_strip_gather(const occ_conv_q *q, const occ_strip *s, int64_t image, int64_t c, int is_signed)
+{
+    const int64_t *out = q->g.out, last = occ_min(c + s->plane / s->fours, out[0] * out[1] * out[2]);
+    for (int64_t n = c; n < last; n++) {
+        const int64_t row = n / out[2];
+        occ_strip_window(q, s, s->pairs + (n - c) * s->fours, image, row / out[1], row % out[1], n % out[2], is_signed);
+    }
+}
+
+/* Widens all rows of taps that results of plane z, row r, from column c on need. */
+OCC_HOT void occ_strip_lines(const occ_conv_q *q, const occ_strip *s, int64_t image, int64_t z, int64_t r, int64_t c,
+                             int is_signed)
+{
+    const occ_taps d = occ_conv_taps(&q->g, 0, z), h = occ_conv_taps(&q->g, 1, r);
+    for (int64_t i = d.first; i < d.last; i++)
+        for (int64_t k = h.first; k < h.last; k++)
+            occ_strip_line(q, s, s->pairs + (i * q->g.kernel[1] + k) * 2 * s->plane,
+                           occ_strip_row_of(q, image, z, r, i, k), c, s->plane / s->fours, is_signed);
+}
+
+/* Fills the strip for results of plane z, row r, from column c on. */
+OCC_STEP void occ_strip_fill(const occ_conv_q *q, const occ_strip *s, int64_t image, int64_t z, int64_t r, int64_t c,
+                             int is_signed)
+{
+    if (s->windows && is_signed)
+        occ_strip_gather(s->windows, s, image, c, 1);
+    else if (s->windows)
+        occ_strip_gather(s->windows, s, image, c, 0);
+    else if (is_signed)
+        occ_strip_lines(q, s, image, z, r, c, 1);
+    else
+        occ_strip_lines(q, s, image, z, r, c, 0);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ tiles */
@@ -283,6 +324,29 @@ OCC_HOT void occ_strip_row(const occ_conv_q *q, occ_q_how how, const occ_strip *
     }
 }
 
+/* Are the results of an image one long row? */
+OCC_HOT int occ_strip_is_dense(const occ_conv *g)
+{
+    return (g->out[1] == 1 || g->yaxis[1] == g->out[2] * g->yaxis[2]) &&
+           (g->out[0] == 1 || g->yaxis[0] == g->out[1] * g->out[2] * g->yaxis[2]);
+}
+
+/* The convolution of gathered windows: one tap with the inputs of all taps, and one long row of results. Its image is
+ * the strip. */
+OCC_HOT occ_conv_q occ_strip_flat(const occ_conv_q *q)
+{
+    const int64_t width = q->g.out[0] * q->g.out[1] * q->g.out[2];
+    occ_conv_q    f = *q;
+    f.g.inputs *= q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2];
+    f.g.in[0] = f.g.in[1] = f.g.out[0] = f.g.out[1] = 1;
+    f.g.in[2] = f.g.out[2] = width;
+    f.g.kernel[0] = f.g.kernel[1] = f.g.kernel[2] = 1;
+    f.g.stride[0] = f.g.stride[1] = f.g.stride[2] = 1;
+    f.g.dilation[0] = f.g.dilation[1] = f.g.dilation[2] = 1;
+    f.g.pad[0] = f.g.pad[1] = f.g.pad[2] = 0;
+    return f;
+}
+
 /* All rows of one group of channels. */
 OCC_HOT void occ_strip_group(const occ_conv_q *q, occ_q_how how, int32_t *pairs, int64_t group, int vectors,
                              int64_t columns, int widens)
@@ -292,6 +356,17 @@ OCC_HOT void occ_strip_group(const occ_conv_q *q, occ_q_how how, int32_t *pairs,
         for (int64_t z = 0; z < q->g.out[0]; z++)
             for (int64_t r = 0; r < q->g.out[1]; r++)
                 occ_strip_row(q, how, &s, group, image, z, r, vectors, columns);
+}
+
+/* All results of one group of channels, whose windows are gathered. */
+OCC_HOT void occ_strip_gathered(const occ_conv_q *q, occ_q_how how, int32_t *pairs, int64_t group, int vectors,
+                                int64_t columns, int widens)
+{
+    const occ_conv_q windows = *q, flat = occ_strip_flat(q);
+    occ_strip        s = occ_strip_make(&flat, pairs, columns, widens);
+    s.windows = &windows;
+    for (int64_t image = 0; image < q->g.batch; image++)
+        occ_strip_row(&flat, how, &s, group, image, 0, 0, vectors, columns);
 }
 
 #endif

@@ -148,7 +148,7 @@ class Multiplications(unittest.TestCase):
         self.assertEqual(kernels.ratio_text([(2.0, 1.0), (8.0, 4.0), (0.0, 1.0)]), "predicted / measured 2.00, within 1.00")
 
     def test_sums_of_bytes_count_as_well(self):
-        form = "    static const occ_q_form form = {{{1, 3, 5}, {1, 2, 2}, {1, 1, 1}, {0, 1, 2}}, 2, 7, 0, 0, 0, 0};\n"
+        form = "    static const occ_q_form form = {{{1, 3, 5}, {1, 2, 2}, {1, 1, 1}, {0, 1, 2}}, 2, 7, 0, 0, 0, 0, 0};\n"
         call = "    occ_conv_q_u8_i8(x, &x_at, w, bias, NULL, NULL, y, &y_at, NULL, &form, &expr, &fused);\n"
         self.assertEqual(kernels.multiplications(self.X + self.Y + form + call), ("conv_q_u8_i8", 15 * 3 * 32 * 20))
 

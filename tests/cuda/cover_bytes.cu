@@ -37,7 +37,7 @@
     { \
         static const occ_image  x_at = {{1, in, 1, width, width}, {width * width * in, 1, 0, width * in, in}}; \
         static const occ_image  y_at = {{1, out, 1, made, made}, {made * made * out, 1, 0, made * out, out}}; \
-        static const occ_q_form form = {{{1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}}, 1, 3, -5, 0, 0, 0}; \
+        static const occ_q_form form = {{{1, k, k}, {1, s, s}, {1, 1, 1}, {0, p, p}}, 1, 3, -5, 0, 0, 0, 0}; \
         static const occ_fused  fused = {1, {out}, cover_expression}; \
         const occ_expr          e = {{r}, {0}}; \
         occ_conv_q_i8_i8(x, &x_at, w, bias, 0, 0, y, &y_at, 0, &form, &e, &fused); \

@@ -84,7 +84,7 @@ struct Case {
     occ_fused       fused;
     Case(Random *random, int64_t g, int64_t i, int64_t o)
         : in{random->pick(0, 3) ? 1 : 2, random->pick(1, 9), random->pick(1, 9)}, batch(random->pick(1, 2)), groups(g),
-          inputs(i), outputs(o), form{window_of(random, in, out), g, random->pick(0, 90), random->pick(-9, 9), 0, 0, 0},
+          inputs(i), outputs(o), form{window_of(random, in, out), g, random->pick(0, 90), random->pick(-9, 9), 0, 0, 0, 0},
           x_at(image_of(batch, g * i, in, false, random->pick(0, 3))),
           y_at(image_of(batch, g * o, out, random->coin(), random->pick(0, 3))), x(size_of(x_at)),
           w(weights_of(random, g, i, o, occ_window_size(&form.window), nullptr)), bias(g * o), sums(g * o),

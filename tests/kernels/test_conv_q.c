@@ -8,7 +8,7 @@ static void run_variable(const Case *c, const int8_t *x, const int8_t *w, const 
                          int zero, void *y)
 {
     const occ_image  x_at = input_of(c), y_at = result_of(c);
-    const occ_q_form form = {taps_at(c), c->groups, zero, 5, c->safe, 0, 0};
+    const occ_q_form form = {taps_at(c), c->groups, zero, 5, c->safe, 0, 0, 0};
 
     if (c->is_signed)
         occ_conv_q_i8_i8(x, &x_at, w, bias, sums, NULL, y, &y_at, NULL, &form, NULL, &to_bytes);
@@ -55,12 +55,14 @@ static void single_taps_beyond_each_end(void **state)
     CONV(dilated, 1, 1, 4, 8, 9, 9, 3, 1, 2, 2) CONV(beyond_edges, 1, 0, 4, 4, 3, 11, 3, 1, 1, 5) \
     CONV(strip_3x3, 0, 1, 24, 53, 31, 31, 3, 1, 1, 1) CONV(strip_strides, 0, 0, 40, 32, 33, 17, 3, 2, 1, 1) \
     CONV(strip_point, 0, 1, 36, 47, 15, 15, 1, 1, 1, 0) CONV(strip_holes, 0, 0, 16, 20, 23, 23, 3, 1, 2, 2) \
-    CONV(strip_sparse, 0, 0, 32, 24, 19, 10, 1, 2, 1, 0) CONV(strip_beyond, 0, 0, 16, 16, 3, 19, 5, 1, 1, 10)
+    CONV(strip_sparse, 0, 0, 32, 24, 19, 10, 1, 2, 1, 0) CONV(strip_beyond, 0, 0, 16, 16, 3, 19, 5, 1, 1, 10) \
+    CONV(gather_3x3, 0, 1, 24, 53, 7, 7, 3, 1, 1, 1) CONV(gather_strides, 0, 0, 40, 32, 14, 7, 3, 2, 1, 1) \
+    CONV(gather_sparse, 1, 0, 64, 40, 13, 7, 1, 2, 1, 0) CONV(gather_holes, 1, 1, 16, 20, 9, 9, 3, 1, 3, 3)
 /* clang-format on */
 
-/* Results of a strip, where there are enough inputs for one, and the memory of the largest. */
-#define STRIP(ci) ((ci) >= 16 ? 12 : 0)
-#define WIDE(ci) ((ci) >= 24)
+/* Results of a strip, where there are enough inputs for one, and the memory of the largest. Windows of rows shorter
+ * than that are gathered. */
+#define STRIP(ci, made) (ci) >= 16 ? 12 : 0, (ci) >= 24, (made) < 12
 enum { STRIP_PAIRS = 5 * 2 * 25 * 10, WEIGHT_PAIRS = 25 * 10 * 2 * 32 };
 
 /* Signed ones with safe weights; whether bias holds the zero point is literal too. */
@@ -71,7 +73,7 @@ enum { STRIP_PAIRS = 5 * 2 * 25 * 10, WEIGHT_PAIRS = 25 * 10 * 2 * 32 };
         static const occ_image x_at = {{1, ci, 1, width, width}, {0, 1, 0, width * ci, ci}}; \
         static const occ_image y_at = {{1, co, 1, made, made}, {0, 1, 0, made * co, co}}; \
         const occ_q_form       form = { \
-                  {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}, 1, zero, 5, is_signed, STRIP(ci), WIDE(ci)}; \
+                  {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}, 1, zero, 5, is_signed, STRIP(ci, made)}; \
         int32_t        pairs[STRIP_PAIRS + WEIGHT_PAIRS]; \
         const int32_t *apart = folded ? NULL : sums; \
         (void)c; \

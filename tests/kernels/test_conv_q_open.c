@@ -25,22 +25,22 @@ enum { HEIGHT = 11, WIDTH = 43 }; /* of an image, at most */
 #define WEIGHTS(ci, k) ((k) * (k) * ((ci) / 4) * 64)
 #define ROOM(ci, k, s, d, strip, wide) ((strip) ? STRIP(ci, k, s, d, strip) + (wide)*WEIGHTS(ci, k) : 1)
 
-#define OPEN(name, is_signed, folded, safe, g, ci, co, k, s, d, p, strip, wide) \
+#define OPEN(name, is_signed, folded, safe, g, ci, co, k, s, d, p, cols, wide) \
     OCC_STEP void run_##name(const Case *c, const int8_t *x, const int8_t *w, const int32_t *bias, \
                              const int32_t *sums, int zero, void *y) \
     { \
         const occ_image        x_at = {{1, ci * g, 1, c->in[0], c->in[1]}, {0, 1, 0, c->in[1] * ci * g, ci * g}}; \
         const occ_image        y_at = {{1, co * g, 1, c->out[0], c->out[1]}, {0, 1, 0, c->out[1] * co * g, co * g}}; \
-        const occ_q_form       form = {{{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}, g, zero, 5, safe, strip, wide}; \
+        const occ_q_form       form = {{{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}, g, zero, 5, safe, cols, wide, 0}; \
         static const occ_fused added = {1, {co * g + ADDED}, third_and_operand}; \
         const occ_expr         e = {{c->operand}, {0}}; \
         const int32_t         *apart = folded ? NULL : sums; \
-        int32_t               *pairs = malloc((size_t)(ROOM(ci, k, s, d, strip, wide)) * sizeof *pairs); \
+        int32_t               *pairs = malloc((size_t)(ROOM(ci, k, s, d, cols, wide)) * sizeof *pairs); \
         assert_non_null(pairs); \
         if (is_signed) \
-            occ_conv_q_i8_i8(x, &x_at, w, bias, apart, NULL, y, &y_at, strip ? pairs : NULL, &form, &e, &added); \
+            occ_conv_q_i8_i8(x, &x_at, w, bias, apart, NULL, y, &y_at, cols ? pairs : NULL, &form, &e, &added); \
         else \
-            occ_conv_q_u8_i32((const uint8_t *)x, &x_at, w, bias, apart, NULL, y, &y_at, strip ? pairs : NULL, &form, \
+            occ_conv_q_u8_i32((const uint8_t *)x, &x_at, w, bias, apart, NULL, y, &y_at, cols ? pairs : NULL, &form, \
                               NULL, &plain); \
         free(pairs); \
     }

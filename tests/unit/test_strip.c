@@ -6,7 +6,7 @@
 
 static RowTileShape image(int64_t channels, int64_t side, int64_t kernel)
 {
-    return (RowTileShape){channels, channels, kernel == 1 ? side * side : side, kernel, kernel,
+    return (RowTileShape){channels, channels, kernel == 1 ? side * side : side, side * side, kernel, kernel,
                           1,        1,        2 * channels * side * side};
 }
 
@@ -41,10 +41,31 @@ static void weights_wait_for_many_results(void **state)
     assert_int_equal(row_tile_plan(&wide).columns, 0);
 }
 
+/* A row of 7 or 14 results fills its tiles badly, and a window of one tap costs nothing more than a row. */
+static void short_rows_are_gathered(void **state)
+{
+    RowTileShape narrow = image(128, 14, 3), wide = image(128, 56, 3), open = image(128, 14, 3),
+                 deep = image(2048, 14, 3), point = image(128, 56, 1), sparse = image(128, 56, 1);
+
+    (void)state;
+    open.results = 0; /* known while running */
+    sparse.stride = 2;
+    sparse.row = 28;
+    sparse.results = 28 * 28;
+    assert_true(row_tile_plan(&narrow).gathers);
+    assert_int_equal(row_tile_plan(&narrow).words, 12 * 9 * 128 / 2);
+    assert_true(row_tile_plan(&sparse).gathers);
+    assert_false(row_tile_plan(&wide).gathers);
+    assert_false(row_tile_plan(&open).gathers);
+    assert_false(row_tile_plan(&point).gathers); /* the image is one row */
+    assert_false(row_tile_plan(&deep).gathers);  /* 12 windows would be 442 KB */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(scratch_hardly_counts),
-                                       cmocka_unit_test(weights_wait_for_many_results)};
+                                       cmocka_unit_test(weights_wait_for_many_results),
+                                       cmocka_unit_test(short_rows_are_gathered)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

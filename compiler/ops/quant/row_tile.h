@@ -8,7 +8,7 @@
 
 typedef struct RowTileShape {
     int64_t inputs, outputs;                /* channels of one group */
-    int64_t row;                            /* results in a row */
+    int64_t row, results;                   /* results in a row, and of an image; 0: known while running */
     int64_t rows, kernel, stride, dilation; /* rows of taps; taps of one, between results and between themselves */
     int64_t tensors;                        /* bytes of input and result */
 } RowTileShape;
@@ -18,6 +18,7 @@ typedef struct RowTilePlan {
          columns;  /* results whose inputs are widened together; 0: none, where memory is small or too few weights meet
                     them */
     bool weighs;   /* the weights of a block are widened once, too, for all these results */
+    bool gathers;  /* whole windows are widened, one behind the other, so that results of several rows are together */
     int64_t words; /* scratch, in units of 32 bits */
 } RowTilePlan;
 

@@ -46,17 +46,34 @@ static int64_t results_in_row(const Sum *s, const Operand *y)
     return row;
 }
 
+/* The results of an image, or 0 where they are known only while running. */
+static int64_t results_of(const Sum *s, const Operand *y)
+{
+    int64_t results = 1;
+
+    for (int i = 2; i < y->rank; i++)
+        results *= extent_is_const(y->dim[i]) ? y->dim[i].max : 0;
+    return s->is_matmul ? 0 : results;
+}
+
 /* The tile of a row whose inputs are widened together, on processors that multiply pairs of 16 bits. */
 static RowTilePlan row_tile_of(const Lower *lower, const Sum *s, const Operand *y)
 {
     const Buffer *buffer = lower->program->buffer;
     const Window *w = &s->window;
     int           last = w->naxes - 1;
-    RowTileShape  shape = {
-         s->inputs, s->outputs, results_in_row(s, y), 1, 1, 1, 1, buffer[s->x.buffer].size + buffer[y->buffer].size};
+    RowTileShape  shape = {s->inputs,
+                           s->outputs,
+                           results_in_row(s, y),
+                           results_of(s, y),
+                           1,
+                           1,
+                           1,
+                           1,
+                           buffer[s->x.buffer].size + buffer[y->buffer].size};
 
     if (!s->outputs || s->winograd.m || !lower_has_vectors(lower))
-        return (RowTilePlan){0, false, 0};
+        return (RowTilePlan){0, false, false, 0};
     if (!s->is_matmul) {
         shape.kernel = w->kernel[last];
         shape.stride = w->stride[last];
@@ -115,7 +132,7 @@ static int append(Lower *lower, const Sum *s, Operand y, const Deferred *p)
         ARG_IF(tiled, m, s->winograd.m), ARG_IF(tiled, group, s->winograd.group), ARG(xzero, s->xzero),
         ARG(yzero, yzero), ARG_IF(is_depthwise, wtap, s->third), ARG_IF(is_conv, sums, s->sums),
         ARG_IF(is_conv, groups, s->groups), ARG_IF(is_conv, safe, s->third), ARG_IF(is_conv, strip, row_tile.columns),
-        ARG_IF(is_conv, kept, row_tile.weighs), FUSED(&rows, image, pitch));
+        ARG_IF(is_conv, kept, row_tile.weighs), ARG_IF(is_conv, gather, row_tile.gathers), FUSED(&rows, image, pitch));
 }
 
 /* Some rows of an image, s->window being that of the whole. */
