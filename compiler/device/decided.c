@@ -3,8 +3,8 @@
  *
  *   conv  down c | read c  if c { a } else { b }  add        one graph: conv down set(c) if { a } else { b } add
  *
- * The host decides where CUDA makes no such graph. The program holds both forms, so its copies and waits are those that
- * either form needs. The host does not wait inside a row. */
+ * A body may hold such branches, too. The host decides where CUDA makes no such graph. The program holds both forms, so
+ * its copies and waits are those that either form needs. The host does not wait inside a row. */
 #include "device/device.h"
 
 #include "program/flow.h"
@@ -78,16 +78,26 @@ static bool reads_copy(const Program *p, int read)
            copy->operand[0].offset.max == 0;
 }
 
-static bool is_decidable(const Program *p, int branch)
+/* Whether a graph that begins with a range's first step can hold step s: it never changes, the device decides it, or it
+ * reads the condition of such a branch. */
+static bool is_held(const Program *p, const bool *decides, Range range, int s)
+{
+    return step_never_changes(p, &p->step[s]) || (decides[s] && s - 2 >= range.begin) ||
+           (s > range.begin && s + 1 < range.end && decides[s + 1]);
+}
+
+/* Whether the device can decide a branch. decides: of all steps behind it. */
+static bool is_decidable(const Program *p, const bool *decides, int branch)
 {
     const Step *step = &p->step[branch];
 
     if (step->kind != STEP_IF || branch < 2 || !reads_copy(p, branch - 1) || step->set.expr < 0 ||
         p->slot[step->set.expr] != step[-1].slot || !is_private(p, branch))
         return false;
-    for (int s = branch + 1; s < flow_after(p, branch); s++)
-        if (!step_never_changes(p, &p->step[s]))
-            return false;
+    for (int b = 0; b < 2; b++)
+        for (int s = step->body[b].begin; s < step->body[b].end; s = flow_after(p, s))
+            if (!is_held(p, decides, step->body[b], s))
+                return false;
     return true;
 }
 
@@ -99,38 +109,43 @@ Operand branch_condition(const Program *p, int branch)
     return x;
 }
 
-static void add_row(Program *p, Range range, int branches)
+static void add_row(Program *p, const bool *decides, Range range)
 {
-    if (branches)
-        ARENA_PUSH(p->arena, p->decided, p->ndecided, p->cdecided, range);
+    for (int s = range.begin; s < range.end; s = flow_after(p, s))
+        if (decides[s]) {
+            ARENA_PUSH(p->arena, p->decided, p->ndecided, p->cdecided, range);
+            return;
+        }
 }
 
 /* The rows of a range, and of the bodies of its branches and loops. */
-static void find_rows(Program *p, Range range)
+static void find_rows(Program *p, const bool *decides, Range range)
 {
-    int begin = range.begin, branches = 0, next;
+    Range row = range;
+    int   next;
 
     for (int s = range.begin; s < range.end; s = next) {
         const Step *step = &p->step[s];
-        bool        decides = s - 2 >= begin && is_decidable(p, s);
 
         next = flow_after(p, s);
-        branches += decides;
-        if (decides || step_never_changes(p, step) || (s > begin && s + 1 < range.end && is_decidable(p, s + 1)))
+        if (is_held(p, decides, row, s))
             continue;
-        add_row(p, (Range){begin, s}, branches);
+        add_row(p, decides, (Range){row.begin, s});
         for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
-            find_rows(p, step->body[b]);
-        begin = next;
-        branches = 0;
+            find_rows(p, decides, step->body[b]);
+        row.begin = next;
     }
-    add_row(p, (Range){begin, range.end}, branches);
+    add_row(p, decides, row);
 }
 
 void program_find_decided(Program *p)
 {
+    bool *decides = arena_array(p->arena, bool, p->nstep + 1); /* by step: a branch that the device can decide */
+
+    for (int s = p->nstep; s-- > 0;)
+        decides[s] = is_decidable(p, decides, s);
     p->ndecided = 0;
-    find_rows(p, (Range){0, p->nstep});
+    find_rows(p, decides, (Range){0, p->nstep});
 }
 
 int program_decided_at(const Program *p, int step)

@@ -67,23 +67,39 @@ static bool is_host_deciding(const Program *p, int branch)
            p->step[branch].set.expr >= 0 && p->slot[p->step[branch].set.expr] == read->slot;
 }
 
-/* The fault of step s in a row, as part of a sentence; NULL: it has none. */
-static const char *fault_of(const Program *p, Range row, int s)
+/* The fault of step s in a row or a body in it, as part of a sentence; NULL: it has none, but perhaps its bodies. */
+static const char *fault_of(const Program *p, Range range, int s)
 {
     const Step *step = &p->step[s];
 
     if (recheck_never_changes(p, step))
         return NULL;
     if (step->kind == STEP_READ)
-        return s + 1 < row.end && p->step[s + 1].kind == STEP_IF ? NULL : "reads what no branch is decided by";
-    if (step->kind != STEP_IF || s - 2 < row.begin || !is_host_deciding(p, s))
+        return s + 1 < range.end && p->step[s + 1].kind == STEP_IF ? NULL : "reads what no branch is decided by";
+    if (step->kind != STEP_IF || s - 2 < range.begin || !is_host_deciding(p, s))
         return "is in a row that the device decides, which cannot hold it";
     if (recheck_known_outside(p, (Range){s - 1, s + 1}, p->step[s - 1].slot))
         return "is decided by the device, but the host needs to know how";
-    for (int i = s + 1; i < flow_after(p, s); i++)
-        if (!recheck_never_changes(p, &p->step[i]))
-            return "is decided by the device, but a body holds what a graph cannot";
     return NULL;
+}
+
+/* The first wrong step of a row, or of a body in it, and its fault; -1: none. */
+static int check_range(const Program *p, Range range, const char **fault)
+{
+    int s = range.begin;
+
+    for (; s < range.end; s = flow_after(p, s)) {
+        if ((*fault = fault_of(p, range, s)))
+            return s;
+        for (int b = 0; b < 2 && p->step[s].kind == STEP_IF; b++) {
+            int wrong = check_range(p, p->step[s].body[b], fault);
+
+            if (wrong >= 0)
+                return wrong;
+        }
+    }
+    *fault = s == range.end ? NULL : "is in a row that the device decides, and a part of it is not";
+    return s == range.end ? -1 : range.end;
 }
 
 /* Whether a row enters a body, or leaves one. */
@@ -106,18 +122,15 @@ int recheck_decided(const Program *p, const char **fault)
 {
     for (int i = 0, end = 0; i < p->ndecided; i++) {
         Range row = p->decided[i];
-        int   s = row.begin;
+        int   wrong;
 
         *fault = "begins a row that the device decides, which is no row";
         if (row.begin < end || row.end <= row.begin || row.end > p->nstep || crosses(p, row))
             return row.begin < 0 ? 0 : row.begin;
         end = row.end;
-        for (; s < row.end; s = flow_after(p, s))
-            if ((*fault = fault_of(p, row, s)))
-                return s;
-        *fault = "is in a row that the device decides, and a part of it is not";
-        if (s != row.end)
-            return row.end;
+        wrong = check_range(p, row, fault);
+        if (wrong >= 0)
+            return wrong;
     }
     *fault = NULL;
     return -1;

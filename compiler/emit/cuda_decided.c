@@ -1,7 +1,22 @@
 /* cuda_decided.c - rows of steps whose branches the device decides (device/decided.c). open makes a graph of each row:
- * what stands between branches is captured part by part, and a conditional node holds both bodies of a branch. The
- * kernel `decide` in front of such a node tells it the condition. CUDA has these nodes with two bodies from 12.8 on,
- * the calls here have the form of 13. Where no graph is made a run goes through the steps as if there were no row. */
+ * what stands between branches is captured part by part, and a conditional node holds both bodies of a branch, which
+ * are graphs, too, so that branches nest. The kernel `decide` in front of such a node tells it the condition. Where no
+ * graph is made a run goes through the steps as if there were no row.
+ *
+ *   a  if c { b  if d { e } else { f }  g } else { h }  i
+ *
+ *   graph   part           bodies        the parts in the order in which they are added, each with the graph that it is
+ *   0       a decide(c)    1 2           added to, and the graphs of the branch behind it
+ *   1       b decide(d)    3 4
+ *   3       e
+ *   4       f
+ *   1       g
+ *   2       h
+ *   0       i
+ *
+ * Of CUDA this relies on what its guide and its headers say: the graphs of bodies may hold conditional nodes; a handle
+ * is of one node, and is made of the graph in which this node lies. There are such nodes with two bodies from 12.8 on,
+ * the calls here have the form of 13. */
 #include "device/device.h"
 #include "emit/emit.h"
 #include "program/flow.h"
@@ -9,22 +24,19 @@
 /* The parts of a row that are being written. */
 typedef struct RowText {
     Emit *emit;
-    int   row, nfunction, nentry;
+    int   row, nentry, ngraph;
     Text *functions;
     Text  entries; /* of the table */
 } RowText;
 
 /* A function of the steps of a range, all on the device, that ends with a branch's condition (-1: without); returns its
- * name, or "0" where it would be empty. */
+ * name. */
 static const char *put_part(RowText *r, Range range, int branch)
 {
     Emit       *emit = r->emit;
     Text        run = emit->run;
-    const char *name = arena_printf(emit->arena, "%s_part_%d_%d", emit->name, r->row, r->nfunction);
+    const char *name = arena_printf(emit->arena, "%s_part_%d_%d", emit->name, r->row, r->nentry++);
 
-    if (range.begin == range.end)
-        return "0";
-    r->nfunction++;
     emit->run = text_new(emit->arena);
     emit_steps(emit, range, 1);
     if (branch >= 0) {
@@ -46,63 +58,76 @@ static const char *put_part(RowText *r, Range range, int branch)
     return name;
 }
 
-static void put_row(Emit *emit, int row, Text *text)
+/* Parts of a row, or of a body in it, which are added to a graph. */
+static void put_parts(RowText *r, Range range, int graph)
 {
-    const Program *p = emit->program;
-    Range          range = p->decided[row];
-    RowText        r = {.emit = emit, .row = row, .functions = text, .entries = text_new(emit->arena)};
+    const Program *p = r->emit->program;
     int            begin = range.begin;
 
     for (int s = range.begin; s < range.end; s = flow_after(p, s)) {
-        const char *part, *body[2];
+        const Range *body = p->step[s].body;
+        const char  *part;
+        int          of[2];
 
         if (p->step[s].kind != STEP_IF)
             continue;
-        part = put_part(&r, (Range){begin, s - 1}, s); /* without the step that would read the condition */
         for (int b = 0; b < 2; b++)
-            body[b] = put_part(&r, p->step[s].body[b], -1);
-        text_printf(&r.entries, "    {%s, {%s, %s}, 1},\n", part, body[0], body[1]);
-        r.nentry++;
+            of[b] = body[b].begin < body[b].end ? r->ngraph++ : 0;
+        part = put_part(r, (Range){begin, s - 1}, of[0] || of[1] ? s : -1); /* without the read of the condition */
+        text_printf(&r->entries, "    {%s, %d, {%d, %d}},\n", part, graph, of[0], of[1]);
+        for (int b = 0; b < 2; b++)
+            put_parts(r, body[b], of[b]);
         begin = flow_after(p, s);
     }
-    if (begin < range.end) {
-        text_printf(&r.entries, "    {%s, {0, 0}, 0},\n", put_part(&r, (Range){begin, range.end}, -1));
-        r.nentry++;
-    }
-    text_printf(text, "static const %s_part %s_row_%d[%d] = {\n%s};\n\n", emit->name, emit->name, row, r.nentry,
-                r.entries.data);
+    if (begin < range.end)
+        text_printf(&r->entries, "    {%s, %d, {0, 0}},\n", put_part(r, (Range){begin, range.end}, -1), graph);
 }
 
-static const char types[] = "/* Steps that are captured, and both bodies of the branch behind them. */\n"
-                            "typedef struct {\n"
-                            "    int (*steps)(const @_memory *memory, unsigned long long handle);\n"
-                            "    int (*body[2])(const @_memory *memory, unsigned long long handle);\n"
-                            "    int branches;\n"
-                            "} @_part;\n\n"
-                            "int @_decide(unsigned long long handle, const void *condition, void *stream);\n\n";
+/* Returns how many graphs a row is. */
+static int put_row(Emit *emit, int row, Text *text)
+{
+    RowText r = {.emit = emit, .row = row, .ngraph = 1, .functions = text, .entries = text_new(emit->arena)};
+
+    put_parts(&r, emit->program->decided[row], 0);
+    text_printf(text, "static const %s_part %s_row_%d[%d] = {\n%s};\n\n", emit->name, emit->name, row, r.nentry,
+                r.entries.data);
+    return r.ngraph;
+}
+
+static const char types[] =
+    "/* Steps that are captured, and the branch behind them. */\n"
+    "typedef struct {\n"
+    "    int (*steps)(const @_memory *memory, unsigned long long handle);\n"
+    "    int graph;   /* that they are added to: 0 is all of the row, the others are bodies */\n"
+    "    int body[2]; /* graphs of the branch: what is done if the condition is 1, if 0; 0: nothing */\n"
+    "} @_part;\n\n"
+    "/* A graph that is being made, and its last node, if it has one (count 1). */\n"
+    "typedef struct {\n"
+    "    cudaGraph_t     graph;\n"
+    "    cudaGraphNode_t last;\n"
+    "    size_t          count;\n"
+    "} @_graph;\n\n"
+    "int @_decide(unsigned long long handle, const void *condition, void *stream);\n\n";
 
 static const char record[] =
-    "/* Adds steps to a graph, behind the node `last`, if there is one (count 1). */\n"
-    "static int @_add_steps(const @_memory *memory, int (*steps)(const @_memory *memory, unsigned long long handle),\n"
-    "                       unsigned long long handle, cudaGraph_t graph, cudaGraphNode_t *last, size_t *count)\n{\n"
+    "/* Adds steps to a graph, behind its last node. */\n"
+    "static int @_add_steps(const @_memory *memory, const @_part *part, unsigned long long handle, @_graph *to)\n{\n"
     "    cudaStream_t                 stream = (cudaStream_t)memory->stream;\n"
     "    enum cudaStreamCaptureStatus state;\n"
     "    const cudaGraphNode_t       *node = 0;\n"
     "    cudaGraph_t                  same = 0;\n"
     "    size_t                       nodes = 0;\n"
     "    int                          status;\n\n"
-    "    if (cudaStreamBeginCaptureToGraph(stream, graph, *count ? last : 0, 0, *count,\n"
+    "    if (cudaStreamBeginCaptureToGraph(stream, to->graph, to->count ? &to->last : 0, 0, to->count,\n"
     "                                      cudaStreamCaptureModeThreadLocal))\n"
     "        return OCC_ECUDA;\n"
-    "    status = steps(memory, handle);\n"
+    "    status = part->steps(memory, handle);\n"
     "    if (!status && (cudaStreamGetCaptureInfo(stream, &state, 0, 0, &node, 0, &nodes) || nodes != 1))\n"
     "        status = OCC_ECUDA;\n"
-    "    if (!status) {\n        *last = node[0];\n        *count = 1;\n    }\n"
+    "    if (!status) {\n        to->last = node[0];\n        to->count = 1;\n    }\n"
     "    return cudaStreamEndCapture(stream, &same) ? OCC_ECUDA : status;\n}\n\n"
-    "/* Adds the branch behind a part; the node `last` is then the branch. */\n"
-    "static int @_add_branch(const @_memory *memory, const @_part *part, unsigned long long handle, cudaGraph_t "
-    "graph,\n"
-    "                        cudaGraphNode_t *last)\n{\n"
+    "/* Adds the branch behind a part, which makes the graphs of its bodies. */\n"
+    "static int @_add_branch(const @_part *part, unsigned long long handle, @_graph *to, @_graph *all)\n{\n"
     "    struct cudaGraphNodeParams branch;\n"
     "    cudaGraphNode_t            made = 0;\n\n"
     "    memset(&branch, 0, sizeof branch);\n"
@@ -110,26 +135,24 @@ static const char record[] =
     "    branch.conditional.handle = handle;\n"
     "    branch.conditional.type = cudaGraphCondTypeIf;\n"
     "    branch.conditional.size = part->body[1] ? 2 : 1;\n"
-    "    if (cudaGraphAddNode(&made, graph, last, 0, 1, &branch))\n        return OCC_ECUDA;\n"
-    "    *last = made;\n"
-    "    for (int b = 0; b < 2; b++) {\n"
-    "        cudaGraphNode_t in = 0;\n"
-    "        size_t          count = 0;\n\n"
-    "        if (part->body[b] &&\n"
-    "            @_add_steps(memory, part->body[b], 0, branch.conditional.phGraph_out[b], &in, &count))\n"
-    "            return OCC_ECUDA;\n"
-    "    }\n"
+    "    if (cudaGraphAddNode(&made, to->graph, &to->last, 0, 1, &branch))\n        return OCC_ECUDA;\n"
+    "    to->last = made;\n"
+    "    for (int b = 0; b < 2; b++)\n"
+    "        if (part->body[b])\n"
+    "            all[part->body[b]].graph = branch.conditional.phGraph_out[b];\n"
     "    return 0;\n}\n\n"
     "static int @_record(const @_memory *memory, const @_part *part, int parts, cudaGraph_t graph)\n{\n"
-    "    cudaGraphNode_t last = 0;\n"
-    "    size_t          count = 0;\n\n"
+    "    @_graph all[@_graphs];\n\n"
+    "    memset(all, 0, sizeof all);\n"
+    "    all[0].graph = graph;\n"
     "    for (int i = 0; i < parts; i++) {\n"
+    "        const int branches = part[i].body[0] || part[i].body[1];\n"
+    "        @_graph *to = &all[part[i].graph];\n"
     "        cudaGraphConditionalHandle handle = 0;\n\n"
-    "        if (part[i].branches &&\n"
-    "            cudaGraphConditionalHandleCreate(&handle, graph, 0, cudaGraphCondAssignDefault))\n"
+    "        if (branches && cudaGraphConditionalHandleCreate(&handle, to->graph, 0, cudaGraphCondAssignDefault))\n"
     "            return OCC_ECUDA;\n"
-    "        if (@_add_steps(memory, part[i].steps, handle, graph, &last, &count) ||\n"
-    "            (part[i].branches && @_add_branch(memory, &part[i], handle, graph, &last)))\n"
+    "        if (@_add_steps(memory, &part[i], handle, to) ||\n"
+    "            (branches && @_add_branch(&part[i], handle, to, all)))\n"
     "            return OCC_ECUDA;\n"
     "    }\n"
     "    return 0;\n}\n\n"
@@ -149,12 +172,19 @@ static const char record[] =
 
 void emit_decided(Emit *emit, Text *text)
 {
+    int most = 0;
+
     if (!emit->program->ndecided)
         return;
     text_put(text, "#if CUDART_VERSION >= 13000\n");
     text_put_named(text, types, emit->name);
-    for (int i = 0; i < emit->program->ndecided; i++)
-        put_row(emit, i, text);
+    for (int i = 0; i < emit->program->ndecided; i++) {
+        int graphs = put_row(emit, i, text);
+
+        most = graphs > most ? graphs : most;
+    }
+    text_printf(text, "enum { %s_graphs = %d }; /* the most graphs of a row, with those of bodies */\n\n", emit->name,
+                most);
     text_put_named(text, record, emit->name);
     text_put(text, "#endif\n\n");
 }

@@ -2,6 +2,8 @@
  * them all, each after the nodes before it and nothing else. */
 #include "stream.h"
 
+#include <algorithm>
+
 using namespace fake;
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode)
@@ -37,16 +39,18 @@ static bool node_numbers(cudaGraph_t graph, const cudaGraphNode_t *node, size_t 
     return true;
 }
 
-/* A graph, or a body inside of one. */
+/* Whether a graph is another one, or a body inside of it. */
+static bool holds(const CUgraph_st *whole, cudaGraph_t graph)
+{
+    return whole == graph || std::any_of(whole->body.begin(), whole->body.end(),
+                                         [graph](const auto &body) { return holds(body.get(), graph); });
+}
+
 static bool is_graph(cudaGraph_t graph)
 {
-    for (cudaGraph_t g : handles.graphs) {
-        if (g == graph)
+    for (cudaGraph_t g : handles.graphs)
+        if (holds(g, graph))
             return true;
-        for (const auto &body : g->body)
-            if (body.get() == graph)
-                return true;
-    }
     wrong("a graph that does not exist");
     return false;
 }
@@ -101,7 +105,7 @@ cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle *handle,
     ENTER(FAKE_CALL, cudaErrorInvalidValue);
     if (!is_graph(graph))
         return result(cudaErrorInvalidResourceHandle);
-    handles.conditions.push_back({graph, initial, initial, false});
+    handles.conditions.push_back({graph, initial, initial, false, false});
     *handle = handles.conditions.size();
     return cudaSuccess;
 }
@@ -131,7 +135,7 @@ static void decide(cudaGraphConditionalHandle handle, const std::vector<std::sha
     }
 }
 
-/* Of conditional nodes those with the type If. */
+/* Of conditional nodes those with the type If. CUDA takes a handle of a graph around this one, too. */
 cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cudaGraphNode_t *after,
                              const cudaGraphEdgeData *, size_t count, struct cudaGraphNodeParams *params)
 {
@@ -142,11 +146,12 @@ cudaError_t cudaGraphAddNode(cudaGraphNode_t *node, cudaGraph_t graph, const cud
         return result(cudaErrorInvalidResourceHandle);
     if (params->type != cudaGraphNodeTypeConditional || params->conditional.type != cudaGraphCondTypeIf || !handle ||
         handle > handles.conditions.size() || handles.conditions[handle - 1].graph != graph ||
-        !params->conditional.size || params->conditional.size > 2) {
+        handles.conditions[handle - 1].used || !params->conditional.size || params->conditional.size > 2) {
         wrong("a conditional node of another form than that of a branch");
         return result(cudaErrorInvalidValue);
     }
     std::vector<std::shared_ptr<CUgraph_st>> body;
+    handles.conditions[handle - 1].used = true;
     graph->listed.emplace_back(new cudaGraph_t[params->conditional.size]);
     for (unsigned b = 0; b < params->conditional.size; b++) {
         body.push_back(std::make_shared<CUgraph_st>());

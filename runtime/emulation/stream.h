@@ -23,11 +23,11 @@ struct CUgraph_st {
     std::vector<std::unique_ptr<cudaGraph_t[]>> listed = {};
 };
 
-/* The value that decides a conditional node. told: a kernel has set it in this launch. */
+/* The value that decides a conditional node. told: a kernel has set it in this launch; used: the node is there. */
 struct Condition {
     cudaGraph_t graph;
     unsigned    initial, value;
-    bool        told;
+    bool        told, used;
 };
 
 struct CUgraphExec_st {

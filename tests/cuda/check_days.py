@@ -124,7 +124,7 @@ def build(arguments, model, folder, *flags, main=None):
         for header in ("runtime/cuda.h", "tests/cuda/expect.h", "tests/cuda/failing.h"):
             shutil.copy(header, folder)
         with open(main) as file, open(os.path.join(folder, "main.c"), "w") as to:
-            to.write(("" if "--graph=off" in flags else "#define WITH_GRAPH\n") + ("#define LOOPS\n" if "captured" in folder else "") + file.read())
+            to.write(("" if "--graph=off" in flags else "#define WITH_GRAPH\n") + f"#define {os.path.basename(folder).upper()}\n" + file.read())
     host.build_program(tools, folder)
 
 
@@ -156,10 +156,15 @@ def size_failures(arguments, folder):
                 break
 
 
-def host_failures(arguments, folder, name, main, text, wanted, *flags):
+def saved(folder, name, text):
+    path = os.path.join(folder, f"{name}.onnx")
+    onnx.save(onnx.parser.parse_model(text), path)
+    return path
+
+
+def host_failures(arguments, folder, name, main, model, wanted, *flags):
     """tests/cuda/MAIN.c with a network: graphs and the host's part in turn, and without graphs. `wanted`: what launches a graph, how often."""
-    model, at, answers = os.path.join(folder, f"{name}.onnx"), os.path.join(folder, name), set()
-    onnx.save(onnx.parser.parse_model(text), model)
+    at, answers = os.path.join(folder, name), set()
     for flag in ("--graph=auto", "--graph=off"):
         build(arguments, model, at, flag, *flags, main=f"tests/cuda/{main}.c")
         with open(os.path.join(at, "model.c")) as file:
@@ -183,9 +188,13 @@ def stretch_failures(arguments, folder):
     with open(place, "w") as file:
         file.write("turned\n")
     lines = {f"if (model_launch(memory, {i})) /* steps ": 1 if i < 4 else 0 for i in range(5)}
-    yield from host_failures(arguments, folder, "stretches", "stretches", STRETCHES, lines, f"--place={place}")
-    yield from host_failures(arguments, folder, "decided", "decided", DECIDED, {"if (memory->context->decided[0]) {": 1, "decided[1]) {": 0})
-    yield from host_failures(arguments, folder, "captured", "decided", CAPTURED, {"cudaGraphLaunch((cudaGraphExec_t)memory->context->graph": 1})
+    yield from host_failures(arguments, folder, "stretches", "stretches", saved(folder, "stretches", STRETCHES), lines, f"--place={place}")
+    one = {"if (memory->context->decided[0]) {": 1, "decided[1]) {": 0}
+    yield from host_failures(arguments, folder, "decided", "decided", saved(folder, "decided", DECIDED), one)
+    nested = os.path.join(arguments.own, "test_if_in_if_conditions_computed", "model.onnx")
+    yield from host_failures(arguments, folder, "nested", "decided", nested, {**one, "{model_part_0_2, 3, {5, 6}}": 1})
+    captured = {"cudaGraphLaunch((cudaGraphExec_t)memory->context->graph": 1}
+    yield from host_failures(arguments, folder, "captured", "decided", saved(folder, "captured", CAPTURED), captured)
 
 
 def index_failures(arguments, folder):

@@ -1,8 +1,8 @@
-/* decided.c - a network with two branches whose conditions the device computes (check_days.py): all of it is one graph,
+/* decided.c - a network with branches whose conditions the device computes (check_days.py): all of it is one graph,
  * which decides them itself. A run is one launch and one wait, with the bits of a run whose host decides. Where a call
  * fails that makes the graph, the host decides; whatever call fails, the next run is right. Two contexts do not meet.
- * Prints what is wrong, then the outputs' bytes. With LOOPS: the same of a network with two loops, one in the other,
- * whose iterations the host counts if there is no graph. */
+ * Prints what is wrong, then the outputs' bytes. DECIDED: two branches, one behind the other. NESTED: three levels of
+ * branches. CAPTURED: two loops, one in the other, whose iterations the host counts if there is no graph. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,45 @@
 #include "cuda.h"
 #include "failing.h"
 
-enum { SIZE = 16, INPUTS = 4 };
+#ifdef NESTED
+enum { SIZE = 16, LEVELS = 3 };
+#else
+enum { SIZE = 16, LEVELS = 2 };
+#endif
+enum { INPUTS = 1 << LEVELS };
 
-#ifdef LOOPS
+#ifdef CAPTURED
 #define WHOLE graph
-enum { WAITS = 1 }; /* where the host decides */
 #else
 #define WHOLE decided[0]
-enum { WAITS = 3 };
 #endif
+
+/* What an input is like: its sum is above 0, its maximum above 1, its minimum below -4. */
+static int sums(int input)
+{
+    return input >> (LEVELS - 1) & 1;
+}
+
+static int most(int input)
+{
+    return input >> (LEVELS - 2) & 1;
+}
+
+static int least(int input)
+{
+    return LEVELS == 3 && input & 1;
+}
+
+/* How many branches a run comes by. */
+static int branches(int input)
+{
+#ifdef CAPTURED
+    (void)input;
+    return 0;
+#else
+    return 2 + (LEVELS == 3 && sums(input) && most(input));
+#endif
+}
 
 typedef struct Network {
     occ_cuda      cuda;
@@ -50,13 +80,13 @@ static void give(Network *n)
     occ_cuda_give(&n->cuda);
 }
 
-/* The sum is above 0 for inputs 2 and 3, the maximum above 1 for 1 and 3. */
 static void set(Network *n, int input)
 {
     n->input = input;
     for (int i = 0; i < SIZE; i++)
-        n->x[i] = (float)(i * i % 7) / 16.0f + (input / 2 ? 0.0f : -1.0f);
-    n->x[3] += input % 2 ? 2.5f : 0.0f;
+        n->x[i] = (float)(i * i % 7) / 16.0f + (sums(input) ? 0.5f : -1.0f);
+    n->x[3] += most(input) ? 2.5f : 0.0f;
+    n->x[9] -= least(input) ? 5.5f : 0.0f;
     memset(n->y, 0xff, sizeof n->y);
 }
 
@@ -94,9 +124,9 @@ static int64_t count_run(Network *n, int input)
         expect("launches", after.graph_launches - before.graph_launches, 1);
         expect("waits", after.host_waits - before.host_waits, 1);
         expect("calls", after.calls - before.calls, 2);
-        expect("nodes, four iterations of three at least", after.graph_nodes - before.graph_nodes >= 4 * 3, 1);
+        expect("nodes, twelve at least", after.graph_nodes - before.graph_nodes >= 12, 1);
     } else {
-        expect("waits", after.host_waits - before.host_waits, WAITS);
+        expect("waits", after.host_waits - before.host_waits, branches(input) + 1);
         expect("launches", after.graph_launches - before.graph_launches, 0);
     }
     return after.kernels - before.kernels + after.to_device - before.to_device + after.to_host - before.to_host;
@@ -176,8 +206,7 @@ int main(void)
         Trial   trial = {&a, i, 0};
         int64_t one = count_run(&a, i), each = count_run(&plain, i);
 
-        if (WAITS == 1)
-            expect("kernels and copies", one, each);
+        expect("kernels and copies, and what tells conditions", one, each + (decides(&a) ? branches(i) : 0));
         interleave(&a, &b, i);
         fail_runs(try_run, run_other, &trial);
     }

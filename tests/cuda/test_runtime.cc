@@ -282,6 +282,48 @@ static void a_kernel_decides_a_branch(void **)
     }
 }
 
+/* up -> tell -> if { tell -> if { add 1 } else { add 2 } } -> down. Where the first condition is 0 nothing is added. */
+static void a_body_holds_a_branch(void **)
+{
+    Bed                        b = open_bed(7);
+    cudaGraphConditionalHandle handle[2];
+    cudaGraphNodeParams        params[2] = {};
+    cudaGraphNode_t            last[2] = {}, in[2] = {};
+    cudaGraph_t                graph, body;
+    cudaGraphExec_t            exec;
+    assert_int_equal(cudaGraphCreate(&graph, 0), cudaSuccess);
+    body = graph;
+    for (int level = 0; level < 2; level++) {
+        assert_int_equal(cudaGraphConditionalHandleCreate(&handle[level], body, 0, cudaGraphCondAssignDefault),
+                         cudaSuccess);
+        add_part(&b, body, &last[level], [&] {
+            if (!level)
+                up(&b, b.a, b.one);
+            (void)OCC_LAUNCH(tell, 1, 32, b.one, handle[level], b.a + level);
+        });
+        params[level].type = cudaGraphNodeTypeConditional;
+        params[level].conditional = {handle[level], cudaGraphCondTypeIf, level ? 2u : 1u, nullptr};
+        assert_int_equal(cudaGraphAddNode(&last[level], body, &last[level], nullptr, 1, &params[level]), cudaSuccess);
+        body = params[level].conditional.phGraph_out[0];
+    }
+    for (int i = 0; i < 2; i++)
+        add_part(&b, params[1].conditional.phGraph_out[i], &in[i],
+                 [&] { (void)OCC_LAUNCH(add, 2, 32, b.one, b.b, b.a, static_cast<float>(i + 1)); });
+    add_part(&b, graph, &last[0], [&] { down(&b, b.b, b.one); });
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    for (int run = 4; run-- > 0;) {
+        b.x[0] = static_cast<float>(run / 2);
+        b.x[1] = static_cast<float>(run % 2);
+        assert_int_equal(cudaGraphLaunch(exec, b.one), cudaSuccess);
+        assert_int_equal(cudaStreamSynchronize(b.one), cudaSuccess);
+        assert_true(b.y[n - 1] == static_cast<float>(n - 1 + (run == 3 ? 1 : 2)));
+    }
+    assert_int_equal(fake_counts().kernels, 2 * 1 + 2 * 3);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    close_bed(&b);
+}
+
 static void a_branch_that_nothing_decides_is_wrong(void **)
 {
     Bed                        b = open_bed(3);
@@ -303,6 +345,9 @@ static void a_branch_that_nothing_decides_is_wrong(void **)
     assert_int_equal(cudaGraphAddNode(&node, graph, nullptr, nullptr, 0, &params), cudaErrorInvalidValue);
     assert_int_equal(fake_counts().wrong, ++wrong);
     assert_int_equal(cudaGraphAddNode(&node, other, &node, nullptr, 1, &params), cudaErrorInvalidResourceHandle);
+    assert_int_equal(fake_counts().wrong, ++wrong);
+    assert_int_equal(cudaGraphAddNode(&node, other, nullptr, nullptr, 0, &params), cudaSuccess);
+    assert_int_equal(cudaGraphAddNode(&node, other, nullptr, nullptr, 0, &params), cudaErrorInvalidValue); /* again */
     assert_int_equal(fake_counts().wrong, ++wrong);
     assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
     assert_int_equal(cudaGraphConditionalHandleCreate(&handle, graph, 0, 0), cudaErrorInvalidResourceHandle);
@@ -486,6 +531,7 @@ int main(int arguments, char **argument)
                                 cmocka_unit_test(the_default_stream_waits_for_others),
                                 cmocka_unit_test(graphs_run_in_any_order_of_their_edges),
                                 cmocka_unit_test(a_kernel_decides_a_branch),
+                                cmocka_unit_test(a_body_holds_a_branch),
                                 cmocka_unit_test(a_branch_that_nothing_decides_is_wrong),
                                 cmocka_unit_test(misuse_is_counted),
                                 cmocka_unit_test(memory_has_a_cap),

@@ -1,5 +1,6 @@
 /* test_null.c - the printer of the null target is handed every construct of a program, once and in order. */
 #include "builder.h"
+#include "emit/emit.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,6 +107,60 @@ static void a_row_has_both_forms(void **state)
     build_free(b);
 }
 
+/* A copy, in a row that a graph decides. */
+static Step copy_of(const Build *b, int buffer)
+{
+    Operand *x = arena_array(b->arena, Operand, 2);
+
+    x[0].buffer = x[1].buffer = buffer;
+    x[0].offset.expr = x[1].offset.expr = -1;
+    x[0].dtype = x[1].dtype = DTYPE_F32;
+    return (Step){.kind = STEP_COPY, .operand = x, .noperand = 2};
+}
+
+/* copy | if { copy | if { } else { copy } } | copy | if { } else { } | copy. An empty body is no graph, and a branch of
+ * two such bodies decides nothing. */
+static void bodies_of_a_row_are_graphs(void **state)
+{
+    Build *b = two_maps("row", 5);
+    Range  row = {0, 11};
+    Step   step[11], read;
+    Text   text;
+    Emit   emit = {.printer = target_find("null")->printer, .arena = b->arena, .name = "row", .diag = &b->diag};
+
+    (void)state;
+    null_text(b);
+    read = copy_of(b, b->program->step[0].operand[0].buffer);
+    read.kind = STEP_READ;
+    for (int s = 0; s < 11; s++)
+        step[s] = copy_of(b, b->program->step[0].operand[0].buffer);
+    step[1] = step[4] = step[8] = read;
+    step[2] = (Step){.kind = STEP_IF, .body = {{3, 7}, {7, 7}}};
+    step[5] = (Step){.kind = STEP_IF, .body = {{6, 6}, {6, 7}}};
+    step[9] = (Step){.kind = STEP_IF, .body = {{10, 10}, {10, 10}}};
+    b->program->step = step;
+    b->program->nstep = 11;
+    b->program->decided = &row;
+    b->program->ndecided = 1;
+    emit.program = b->program, emit.plan = &b->plan, emit.model = b->model;
+    emit.run = text = text_new(b->arena);
+    emit_decided(&emit, &text);
+    assert_non_null(strstr(text.data, "static const row_part row_row_0[5] = {\n"
+                                      "    {row_part_0_0, 0, {1, 0}},\n"
+                                      "    {row_part_0_1, 1, {0, 2}},\n"
+                                      "    {row_part_0_2, 2, {0, 0}},\n"
+                                      "    {row_part_0_3, 0, {0, 0}},\n"
+                                      "    {row_part_0_4, 0, {0, 0}},\n"
+                                      "};\n\nenum { row_graphs = 3 };"));
+    for (int part = 0; part < 5; part++) {
+        const char *at = strstr(text.data, arena_printf(b->arena, "static int row_part_0_%d(", part));
+        const char *decides = strstr(at, "row_decide(handle, "), *end = strstr(at, "\n}\n");
+
+        assert_int_equal(decides && decides < end, part < 2);
+    }
+    build_free(b);
+}
+
 /* A line of its own for each step, whatever program it is. */
 static void every_step_is_seen(void **state)
 {
@@ -135,6 +190,7 @@ int main(void)
         cmocka_unit_test(other_constructs_have_their_lines),
         cmocka_unit_test(a_stretch_is_one_line),
         cmocka_unit_test(a_row_has_both_forms),
+        cmocka_unit_test(bodies_of_a_row_are_graphs),
         cmocka_unit_test(every_step_is_seen),
     };
 

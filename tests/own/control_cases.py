@@ -19,6 +19,14 @@ def ramp(*shape):
     return np.arange(1, 1 + int(np.prod(shape)), dtype=np.float32).reshape(shape)
 
 
+def signed(sums, most, least):
+    """A float[1, 16]. 1: its sum is above 0, its maximum above 1, its minimum below -4."""
+    a = np.random.default_rng(7).uniform(0, 0.5, (1, 16)).astype(np.float32) + np.float32(0.5 if sums else -1)
+    a[0, 3] += 2.5 * most
+    a[0, 9] -= 5.5 * least
+    return a
+
+
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
 CONTROL = [
@@ -204,6 +212,34 @@ CONTROL = [
           c = Greater(m, zero)
           x = If (c) <then_branch = t () => (float[3] u) { u = Neg(a) }, else_branch = e () => (float[3] v) { v = Exp(a) }>
         }""", inputs=[dict(a=f32(1, 2, 3)), dict(a=f32(-1, -2, -3))]),
+    dict(name="if_in_if_conditions_computed", group="If", model=HEAD + """
+        main (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}, float zero = {0}, float one = {1}, float low = {-4}> {
+          z = MatMul(x, w)
+          s = ReduceSum <keepdims = 0> (x)
+          sums = Greater(s, zero)
+          e = If (sums) <then_branch = a () => (float[1, 16] f) {
+                  m = ReduceMax <keepdims = 0> (x)
+                  most = Greater(m, one)
+                  g = If (most) <then_branch = aa () => (float[1, 16] h) {
+                          l = ReduceMin <keepdims = 0> (x)
+                          least = Less(l, low)
+                          i = If (least) <then_branch = aaa () => (float[1, 16] j) { j = Softmax(z) },
+                                          else_branch = aab () => (float[1, 16] k) { k = Tanh(z) }>
+                          n = Mul(i, i)
+                          h = Add(n, z)
+                        },
+                      else_branch = ab () => (float[1, 16] o) { o = Sigmoid(z) }>
+                  f = MatMul(g, w)
+                },
+              else_branch = b () => (float[1, 16] p) {
+                  q = ReduceMax <keepdims = 0> (x)
+                  other = Greater(q, one)
+                  p = If (other) <then_branch = ba () => (float[1, 16] r) { r = Neg(z) },
+                                  else_branch = bb () => (float[1, 16] t) { t = Identity(z) }>
+                }>
+          y = Softmax(e)
+        }""" % ", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)),
+        inputs=[dict(x=signed(*bits)) for bits in np.ndindex(2, 2, 2)]),
     dict(name="if_in_loop", group="Loop", model=HEAD + """
         main (int64 n, float[2] a) => (float[2] x, float[K] s) {
           x, s = Loop (n, , a) <body = body (int64 i, bool c, float[2] p) => (bool d, float[2] q, float r) {

@@ -2,10 +2,14 @@
  * waits behind them, and what the second checker refuses. */
 #include "device_world.h"
 
-/* The buffers of the program below. */
-enum { X, CONDITION, SEEN, Y, OUT, DIMS };
+#include "device/recheck.h"
 
-/* The numbers of its steps. */
+#include <string.h>
+
+/* The buffers of the programs below. */
+enum { X, CONDITION, SEEN, Y, OUT, INNER_CONDITION, INNER_SEEN, DIMS };
+
+/* The numbers of the steps of the first. */
 enum { COMPUTE, COPY, READ, BRANCH, YES, NO, DOWN, FETCH, STEPS };
 
 static void place(World *w, int buffer, int memory)
@@ -30,36 +34,63 @@ static void add_copy(World *w, int to, int from)
     world_reads(w, s, from);
 }
 
-/* compute c | down c | read | if { y = x } else { y = x } | down y | the host reads y. Expression 0 is the condition, 1
- * is made of it. */
-static void make(World *w)
+static void add_decision(World *w, int condition, int seen, Extent set)
 {
-    static const int where[] = {MEMORY_DEVICE, MEMORY_DEVICE, MEMORY_PINNED, MEMORY_DEVICE, MEMORY_PINNED, MEMORY_HOST};
+    Program *p = w->program;
+
+    add_kernel(w, condition, X, HOME_UNITS);
+    add_copy(w, seen, condition);
+    world_reads(w, world_step(w, STEP_READ), seen);
+    world_step(w, STEP_IF);
+    p->step[p->nstep - 1].set = p->step[p->nstep - 2].set = set;
+    p->step[p->nstep - 2].slot = p->slot[set.expr];
+}
+
+/* Expression 0 is a condition, 1 is made of it, 2 is the condition of a branch in a body. */
+static void make_buffers(World *w)
+{
+    static const int where[] = {MEMORY_DEVICE, MEMORY_DEVICE, MEMORY_PINNED, MEMORY_DEVICE,
+                                MEMORY_PINNED, MEMORY_DEVICE, MEMORY_PINNED, MEMORY_HOST};
     Program         *p = w->program;
 
     p->language = LANGUAGE_DEVICE;
-    p->model->expr = arena_array(w->arena, Expr, 2);
-    p->model->expr[0] = (Expr){.op = EXPR_ELEM, .a = -1, .b = -1, .c = -1, .hi = 1};
+    p->model->expr = arena_array(w->arena, Expr, 3);
+    p->model->expr[0] = p->model->expr[2] = (Expr){.op = EXPR_ELEM, .a = -1, .b = -1, .c = -1, .hi = 1};
     p->model->expr[1] = (Expr){.op = EXPR_ADD, .a = 0, .b = 0, .c = -1, .hi = 2};
-    p->slot = arena_array(w->arena, int, 2);
+    p->slot = arena_array(w->arena, int, 3);
     p->slot[1] = -1;
+    p->slot[2] = 1;
     for (int b = X; b <= DIMS; b++) {
-        world_buffer(w, b == DIMS ? BUFFER_DIMS : BUFFER_ACT, b == CONDITION || b == SEEN ? 1 : 8);
+        bool one = b == CONDITION || b == SEEN || b == INNER_CONDITION || b == INNER_SEEN;
+
+        world_buffer(w, b == DIMS ? BUFFER_DIMS : BUFFER_ACT, one ? 1 : 8);
         place(w, b, where[b]);
     }
     p->dims = DIMS;
-    add_kernel(w, CONDITION, X, HOME_UNITS);
-    add_copy(w, SEEN, CONDITION);
-    world_reads(w, world_step(w, STEP_READ), SEEN);
-    world_step(w, STEP_IF);
-    add_kernel(w, Y, X, HOME_UNITS);
-    add_kernel(w, Y, X, HOME_UNITS);
-    p->step[READ].set = p->step[BRANCH].set = (Extent){1, 0};
-    p->step[BRANCH].body[0] = (Range){YES, NO};
-    p->step[BRANCH].body[1] = (Range){NO, DOWN};
+}
+
+/* Behind branches: down y | the host reads y. */
+static void add_end(World *w)
+{
+    Program *p = w->program;
+
     add_copy(w, OUT, Y);
     add_kernel(w, Y, OUT, HOME_HOST);
-    p->step[FETCH].operand[0].buffer = OUT;
+    p->step[p->nstep - 1].operand[0].buffer = OUT;
+}
+
+/* compute c | down c | read | if { y = x } else { y = x } | down y | the host reads y. */
+static void make(World *w)
+{
+    Program *p = w->program;
+
+    make_buffers(w);
+    add_decision(w, CONDITION, SEEN, (Extent){1, 0});
+    add_kernel(w, Y, X, HOME_UNITS);
+    add_kernel(w, Y, X, HOME_UNITS);
+    p->step[BRANCH].body[0] = (Range){YES, NO};
+    p->step[BRANCH].body[1] = (Range){NO, DOWN};
+    add_end(w);
 }
 
 /* Finds rows and waits. */
@@ -193,6 +224,134 @@ static void another_row_is_refused(void **state)
     }
 }
 
+/* Steps of a branch in a body: if c { compute d | down d | read | if d { y = x } | y = x } else { y = x }. */
+enum { FIRST = YES, INNER_COPY, INNER_READ, INNER, DEEP, BEHIND, OTHER, AFTER, LAST, ALL };
+
+static void make_nested(World *w)
+{
+    Program *p = w->program;
+
+    make_buffers(w);
+    add_decision(w, CONDITION, SEEN, (Extent){1, 0});
+    add_decision(w, INNER_CONDITION, INNER_SEEN, (Extent){1, 2});
+    for (int i = DEEP; i <= OTHER; i++)
+        add_kernel(w, Y, X, HOME_UNITS);
+    p->step[BRANCH].body[0] = (Range){FIRST, OTHER};
+    p->step[BRANCH].body[1] = (Range){OTHER, AFTER};
+    p->step[INNER].body[0] = (Range){DEEP, BEHIND};
+    p->step[INNER].body[1] = (Range){BEHIND, BEHIND};
+    add_end(w);
+}
+
+static void a_body_holds_a_branch(void **state)
+{
+    World *w = *state;
+    Plan   plan;
+
+    make_nested(w);
+    plan = finish(w);
+    assert_int_equal(w->program->ndecided, 1);
+    assert_int_equal(w->program->decided[0].begin, COMPUTE);
+    assert_int_equal(w->program->decided[0].end, LAST);
+    assert_int_equal(branch_condition(w->program, INNER).buffer, INNER_CONDITION);
+    assert_true(w->program->step[INNER_READ].waits && w->program->step[LAST].waits);
+    assert_int_equal(program_recheck_device(w->program, &plan, &w->diag), 0);
+}
+
+/* One change of the nested program: the row that is left, and what the second checker finds in the row that was. */
+typedef struct Damage {
+    void (*change)(Program *p);
+    Range       left;
+    int         wrong;
+    const char *fault;
+} Damage;
+
+static void put_deep_on_host(Program *p)
+{
+    p->step[DEEP].home = HOME_HOST;
+    p->step[DEEP].operand[0].buffer = p->step[DEEP].operand[1].buffer = OUT;
+}
+
+static void size_deep_by_outer(Program *p)
+{
+    p->step[DEEP].operand[1].dim[0].expr = 0;
+}
+
+static void size_behind_by_inner(Program *p)
+{
+    p->step[BEHIND].operand[1].dim[0].expr = 2;
+}
+
+static void decide_inner_by_outer(Program *p)
+{
+    p->step[INNER].set.expr = 0;
+}
+
+static void copy_inner_from_host(Program *p)
+{
+    p->step[INNER_COPY].operand[1].buffer = OUT;
+}
+
+/* The one body copies the condition that the other one reads. */
+static void copy_inner_in_other_body(Program *p)
+{
+    p->step[BRANCH].body[0].end = p->step[BRANCH].body[1].begin = INNER_READ;
+}
+
+static void size_behind_by_outer(Program *p)
+{
+    p->step[BEHIND].operand[1].dim[0].expr = 0;
+}
+
+static void read_without_branch(Program *p)
+{
+    p->step[INNER].kind = STEP_CHECK;
+}
+
+static void set_inner_elsewhere(Program *p)
+{
+    p->step[LAST] = (Step){.kind = STEP_SET, .slot = 1, .until = -1, .set = {3, -1}};
+}
+
+static void a_damaged_body_is_the_hosts(void **state)
+{
+    static const char holds[] = "cannot hold it", knows[] = "the host needs to know how",
+                      reads[] = "reads what no branch";
+    static const Damage damage[] = {
+        {put_deep_on_host, {0, 0}, DEEP, holds},
+        {size_deep_by_outer, {0, 0}, BRANCH, knows},
+        {size_behind_by_outer, {FIRST, BEHIND}, BRANCH, knows},
+        {size_behind_by_inner, {0, 0}, INNER, knows},
+        {decide_inner_by_outer, {0, 0}, BRANCH, knows},
+        {copy_inner_from_host, {0, 0}, INNER_COPY, holds},
+        {copy_inner_in_other_body, {0, 0}, INNER, holds},
+        {read_without_branch, {0, 0}, INNER_READ, reads},
+        {set_inner_elsewhere, {0, 0}, INNER, knows},
+    };
+
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        World      *w;
+        const char *fault;
+        Range       row = {COMPUTE, LAST};
+
+        world_teardown(state);
+        world_setup(state);
+        w = *state;
+        make_nested(w);
+        finish(w);
+        assert_int_equal(recheck_decided(w->program, &fault), -1);
+        damage[i].change(w->program);
+        finish(w);
+        assert_int_equal(w->program->ndecided, damage[i].left.end > 0);
+        for (int k = 0; k < w->program->ndecided; k++)
+            assert_memory_equal(&w->program->decided[k], &damage[i].left, sizeof(Range));
+        w->program->decided = &row;
+        w->program->ndecided = 1;
+        assert_int_equal(recheck_decided(w->program, &fault), damage[i].wrong);
+        assert_non_null(strstr(fault, damage[i].fault));
+    }
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
@@ -201,6 +360,8 @@ int main(void)
         TEST(what_the_host_must_know_it_decides),
         TEST(a_row_is_no_wait),
         TEST(another_row_is_refused),
+        TEST(a_body_holds_a_branch),
+        TEST(a_damaged_body_is_the_hosts),
     };
 
     return cmocka_run_group_tests_name("decided", tests, NULL, NULL);
