@@ -215,14 +215,8 @@ OCC_HOT void occ_q_store(const occ_conv_q *q, occ_q_how how, const occ_q_block *
         OCC_UNROLL(4)
         for (int j = 0; j < b->vectors; j++)
             sums[j] = acc[c * b->vectors + j];
-        OCC_UNROLL_LANES(4)
-        for (int j = 0; j < b->vectors; j++) {
-            const int64_t channel = b->channel + j * OCC_W;
-            const int     n = occ_q_lanes(b->stored, j);
-            if (n > 0)
-                how.put(q->y, y + c * q->g.yaxis[2] + channel * q->g.ychannel, q->g.ychannel, sums[j], &e, channel, n,
-                        q->g.fused->fn, q->yzero);
-        }
+        occ_put_pixel(how.put, q->y, y + c * q->g.yaxis[2] + b->channel * q->g.ychannel, q->g.ychannel, sums,
+                      b->vectors, b->stored, &e, b->channel, q->g.fused->fn, q->yzero);
     }
 }
 

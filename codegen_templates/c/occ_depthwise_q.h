@@ -234,17 +234,14 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
             e.at[k] +=
                 k < g->fused->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->fused->pitch[k] : 0;
         OCC_UNROLL(4)
-        for (int j = 0; j < b->vectors; j++)
-            sums[j] = acc[i * b->vectors + j];
-        OCC_UNROLL_LANES(4)
         for (int j = 0; j < b->vectors; j++) {
-            const int64_t channel = b->channel + j * OCC_W;
-            const int     n = occ_dq_lanes(b, j);
-            if (n > 0)
-                how.put(q->y, y + i * g->yaxis[2] + channel * g->ychannel, g->ychannel,
-                        sums[j] + (q->bias ? occ_viload(q->bias + channel, n) : occ_viset(0)), &e, channel, n,
-                        g->fused->fn, q->yzero);
+            const int n = occ_dq_lanes(b, j);
+            sums[j] = acc[i * b->vectors + j];
+            if (q->bias && n > 0)
+                sums[j] += occ_viload(q->bias + b->channel + j * OCC_W, n);
         }
+        occ_put_pixel(how.put, q->y, y + i * g->yaxis[2] + b->channel * g->ychannel, g->ychannel, sums, b->vectors,
+                      b->lanes, &e, b->channel, g->fused->fn, q->yzero);
     }
 }
 

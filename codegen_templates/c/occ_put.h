@@ -77,6 +77,40 @@ OCC_HOT void occ_put_f32(void *y, int64_t at, int64_t stride, occ_vi sum, const 
         occ_vstores((float *)y + at, stride, v, n);
 }
 
+/* Can occ_put_two store what `put` stores? */
+#if defined(OCC_BYTES_AVX2)
+#define OCC_PUT_TWO(put) ((put) == occ_put_u8 || (put) == occ_put_i8)
+#else
+#define OCC_PUT_TWO(put) 0
+#endif
+
+/* Stores two whole vectors of results side by side, as occ_put_u8 or occ_put_i8 do. Instructions that pack integers
+ * clamp them, too: the larger ones, which no 32-bit integer may hold, are clamped as floats before. */
+OCC_HOT void occ_put_two(uint8_t *to, const occ_vi *sums, const occ_expr *e, int64_t channel, occ_fn_vf fn,
+                         int32_t zero, int is_signed)
+{
+#if defined(OCC_BYTES_AVX2)
+    const occ_vf most = occ_vset((float)((is_signed ? 127 : 255) - zero)), least = occ_vset((float)(-128 - zero));
+    const occ_vi halves = {0, 4, 1, 5, 0, 4, 1, 5};
+    occ_vi       near[2], packed;
+    occ_vh       words;
+    OCC_UNROLL(2)
+    for (int j = 0; j < 2; j++) {
+        occ_vf v = occ_apply_vf(e, occ_vfrom_int(sums[j]), channel + j * OCC_W, OCC_W, fn);
+        if (zero < 0) /* the least 16-bit integer plus zero would not be one */
+            v = __builtin_ia32_maxps256(v, least);
+        near[j] = (occ_vi)__builtin_ia32_cvtps2dq256(__builtin_ia32_minps256(most, v)); /* NaN: the least integer */
+    }
+    words = (occ_vh)__builtin_ia32_packssdw256(near[0], near[1]) + (int16_t)zero;
+    packed =
+        is_signed ? (occ_vi)__builtin_ia32_packsswb256(words, words) : (occ_vi)__builtin_ia32_packuswb256(words, words);
+    packed = (occ_vi)__builtin_ia32_permvarsi256(packed, halves);
+    OCC_COPY(to, &packed, 2 * OCC_W);
+#else
+    (void)to, (void)sums, (void)e, (void)channel, (void)fn, (void)zero, (void)is_signed;
+#endif
+}
+
 /* Stores the sums themselves. */
 OCC_HOT void occ_put_i32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
                          occ_fn_vf fn, int32_t zero)
@@ -86,6 +120,25 @@ OCC_HOT void occ_put_i32(void *y, int64_t at, int64_t stride, occ_vi sum, const 
     OCC_COPY(lane, &sum, sizeof lane);
     for (int i = 0; i < n && i < OCC_W; i++)
         ((int32_t *)y)[at + i * stride] = lane[i];
+}
+
+/* Stores the results of one pixel: the first `stored` lanes of `vectors` (literal) vectors. The arguments are those of
+ * occ_fn_put. */
+OCC_HOT void occ_put_pixel(occ_fn_put put, void *y, int64_t at, int64_t stride, const occ_vi *sums, int vectors,
+                           int stored, const occ_expr *e, int64_t channel, occ_fn_vf fn, int32_t zero)
+{
+    OCC_UNROLL_LANES(4)
+    for (int j = 0; j < vectors; j++) {
+        const int even = j & ~1, left = stored - j * OCC_W;
+        if (OCC_PUT_TWO(put) && stride == 1 && even + 2 <= vectors && stored >= (even + 2) * OCC_W) {
+            if (j == even)
+                occ_put_two((uint8_t *)y + at + j * OCC_W, sums + j, e, channel + j * OCC_W, fn, zero,
+                            put == occ_put_i8);
+        } else if (left > 0) {
+            put(y, at + j * OCC_W * stride, stride, sums[j], e, channel + j * OCC_W, left < OCC_W ? left : OCC_W, fn,
+                zero);
+        }
+    }
 }
 
 #endif
