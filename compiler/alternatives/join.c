@@ -245,7 +245,7 @@ static void set_missing_extents(Joining *j, const Program *from)
 
 static void renumber_step(const Renumbering *r, Step *step)
 {
-    if (step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP)
+    if (step_sets(step))
         step->slot = r->slot[step->slot];
     if (step->kind == STEP_LOOP && step->until >= 0)
         step->until = r->slot[step->until];

@@ -7,11 +7,6 @@
 
 #include "support/int.h"
 
-static bool is_port(const Buffer *b)
-{
-    return b->kind == BUFFER_IN || b->kind == BUFFER_OUT;
-}
-
 /* The offset of a variant's buffer in its memory; negative: it has none. */
 static int64_t offset_in_memory(const Plan *plan, int buffer)
 {
@@ -34,7 +29,7 @@ void joining_offsets(Joining *j, const Variant *v, int64_t *offset)
             below = int_max(below, offset[b] + buffer_bytes(&p->buffer[b]));
         } else {
             above = int_min(above, offset[b]);
-            fixed = fixed || is_port(&p->buffer[b]);
+            fixed = fixed || buffer_is_port(&p->buffer[b]);
             align = int_max(align, p->buffer[b].align);
         }
     }

@@ -67,7 +67,7 @@ static bool mark_operand(const Program *p, const Operand *x, bool *slot)
  * and reads or writes no slot as memory. */
 static bool mark_step(const Program *p, const Step *step, bool *slot)
 {
-    bool sets = step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP;
+    bool sets = step_sets(step);
     bool control = sets || step->kind == STEP_CHECK || step->kind == STEP_IF;
     bool closed = !control || mark_extents(p, &step->set, 1, slot);
 
@@ -109,7 +109,7 @@ static bool writes_slots(const Program *p, const Step *step)
 static bool discount(const Capture *c, const Step *step)
 {
     bool all = writes_slots(c->program, step), changed = false;
-    bool sets = step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP;
+    bool sets = step_sets(step);
 
     for (int i = 0; i < c->program->nslot; i++)
         if (c->counted[i] && (all || (sets && step->slot == i && !counts(c, step))))
@@ -154,7 +154,7 @@ static void gather_counts(const Capture *c, Range range)
     int      first = range.begin;
 
     for (int s = range.begin; s < range.end; s = flow_after(p, s)) {
-        for (int b = 0; b < 2 && (p->step[s].kind == STEP_IF || p->step[s].kind == STEP_LOOP); b++) {
+        for (int b = 0; b < step_bodies(&p->step[s]); b++) {
             gather_counts(c, p->step[s].body[b]);
             first = flow_after(p, s);
         }
@@ -174,7 +174,7 @@ static bool can_hold(const Capture *c, int s)
 {
     const Program *p = c->program;
     const Step    *step = &p->step[s];
-    bool           owns = step->kind == STEP_LOOP || step->kind == STEP_IF;
+    bool           owns = step_bodies(step) > 0;
 
     if (!counts(c, step))
         return false;
@@ -235,7 +235,7 @@ static void capture_range(const Capture *c, Range range)
         for (int i = s; i < end; i++)
             p->step[i].captured = true;
         next = end > s ? end : flow_after(p, s);
-        for (int b = 0; b < 2 && end == s && (p->step[s].kind == STEP_IF || p->step[s].kind == STEP_LOOP); b++)
+        for (int b = 0; end == s && b < step_bodies(&p->step[s]); b++)
             capture_range(c, p->step[s].body[b]);
     }
 }
@@ -284,7 +284,7 @@ bool program_has_open_extents(const Program *p)
     for (int s = 0; s < p->nstep && p->dims >= 0; s++) {
         const Step *step = &p->step[s];
 
-        if (!step->captured && (step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP))
+        if (!step->captured && step_sets(step))
             return true;
         for (int k = 0; k < step->noperand; k++)
             if (step->operand[k].buffer == p->dims)

@@ -52,7 +52,7 @@ static bool is_caller_on_device(const Copies *c, const Buffer *b)
 /* The caller's memory, or the program's state: places of the host that the plan does not decide. */
 static bool is_of_caller(const Copies *c, const Buffer *b)
 {
-    return b->kind == BUFFER_STATE || (!c->io_arena && (b->kind == BUFFER_IN || b->kind == BUFFER_OUT));
+    return b->kind == BUFFER_STATE || (!c->io_arena && buffer_is_port(b));
 }
 
 /* ----------------------------------------------------------------------------------------------------------- places */
@@ -122,7 +122,7 @@ static void place_twice(Copies *c, int id)
 
 static bool is_port(const Buffer *b)
 {
-    return b->kind == BUFFER_IN || b->kind == BUFFER_OUT || b->kind == BUFFER_STATE;
+    return buffer_is_port(b) || b->kind == BUFFER_STATE;
 }
 
 static bool exists_twice(const Copies *c, int id)

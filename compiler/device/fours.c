@@ -9,7 +9,7 @@
 /* Buffers of the caller on a device are checked to be aligned so; the plan aligns all others. */
 static bool begins_aligned(const Buffer *b)
 {
-    return b->kind == BUFFER_IN || b->kind == BUFFER_OUT || b->align % FOURS_ALIGN == 0;
+    return buffer_is_port(b) || b->align % FOURS_ALIGN == 0;
 }
 
 bool operand_at_fours(const Program *program, const Operand *x)

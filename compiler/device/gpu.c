@@ -5,7 +5,7 @@
 #include <string.h>
 
 const Gpu gpus[] = {
-#define GPU(name, arch, processors, help) {#name, arch, processors, help},
+#define GPU(name, processors, help) {#name, processors, help},
 #include "schemas/gpus.def"
 };
 const int ngpus = (int)(sizeof gpus / sizeof *gpus);

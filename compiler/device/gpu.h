@@ -4,7 +4,6 @@
 
 typedef struct Gpu {
     const char *name;
-    int         arch; /* nvcc's -arch=sm_<arch> */
     int         processors;
     const char *help;
 } Gpu;

@@ -77,7 +77,7 @@ static bool is_fed_only(const Program *p)
 static void put_moved(Step *to, const Step *from, int by)
 {
     *to = *from;
-    for (int b = 0; b < 2 && (to->kind == STEP_IF || to->kind == STEP_LOOP); b++) {
+    for (int b = 0; b < step_bodies(to); b++) {
         to->body[b].begin += by;
         to->body[b].end += by;
     }
@@ -114,8 +114,7 @@ static bool is_set_twice(const Program *p, int set)
         const Step *step = &p->step[s];
         int64_t     lo, hi;
 
-        if (s != set && step->slot == slot && !set_alike(p, step, &p->step[set]) &&
-            (step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP))
+        if (s != set && step->slot == slot && !set_alike(p, step, &p->step[set]) && step_sets(step))
             return true;
         for (int k = 0; k < step->noperand; k++) {
             if (step->operand[k].buffer != p->dims || !(step->operand[k].access & OPERAND_WRITES))
@@ -169,7 +168,7 @@ static void use_ranges(Program *p, Range range, bool (*belongs)(const Program *p
         if (belongs(p, step))
             continue;
         use(p, (Range){begin, s});
-        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
+        for (int b = 0; b < step_bodies(step); b++)
             use_ranges(p, step->body[b], belongs, use);
         begin = next;
     }
@@ -202,7 +201,7 @@ bool step_has_fixed_places(const Program *p, const Step *step)
         const Operand *x = &step->operand[k];
         const Buffer  *b = x->buffer < 0 ? NULL : &p->buffer[x->buffer];
 
-        if (b && (b->kind == BUFFER_IN || b->kind == BUFFER_OUT))
+        if (b && buffer_is_port(b))
             return false;
     }
     return true;
@@ -279,8 +278,7 @@ static bool is_captured_by_caller(const Program *p)
     bool on_device = false, waits = false;
 
     for (int b = 0; b < p->nbuffer; b++)
-        on_device |=
-            (p->buffer[b].kind == BUFFER_IN || p->buffer[b].kind == BUFFER_OUT) && buffer_memory(p, b) == MEMORY_DEVICE;
+        on_device |= buffer_is_port(&p->buffer[b]) && buffer_memory(p, b) == MEMORY_DEVICE;
     for (int s = 0; s < program_device_range(p).end; s++)
         waits |= p->step[s].waits;
     return on_device && !waits;

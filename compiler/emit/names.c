@@ -30,12 +30,7 @@ const char *emit_header_stem(const Emit *emit)
 
 bool emit_port_is_caller(const Emit *emit, const Port *port)
 {
-    BufferKind kind;
-
-    if (port->buffer < 0 || emit->io_arena)
-        return false;
-    kind = emit->program->buffer[port->buffer].kind;
-    return kind == BUFFER_IN || kind == BUFFER_OUT;
+    return port->buffer >= 0 && !emit->io_arena && buffer_is_port(&emit->program->buffer[port->buffer]);
 }
 
 bool emit_port_on_device(const Emit *emit, const Port *port)

@@ -24,13 +24,6 @@ static void put_function(Emit *emit, const Step *step, const char *name, const c
     text_printf(&emit->code.functions, "function %s of %s\n", name, step->kernel->name);
 }
 
-static void put_call(Emit *emit, const Step *step, const char *function, const char *arguments, Text *text)
-{
-    (void)emit;
-    (void)step;
-    text_printf(text, "%s(%s)", function, arguments);
-}
-
 static void put_slices(Emit *emit, int index, Text *call)
 {
     const Step *step = &emit->program->step[index];
@@ -165,7 +158,7 @@ static void put_nothing(Emit *emit, Text *text)
 /* clang-format off */
 const Printer null_printer = {
     .extension = ".txt",
-    .expression = put_expression, .function = put_function, .call = put_call, .slices = put_slices,
+    .expression = put_expression, .function = put_function, .call = c_call, .slices = put_slices,
     .launch = put_launch, .launch_failing = put_launch_failing,
     .set = put_set, .read = put_read, .check = put_check,
     .open = put_open, .otherwise = put_otherwise, .close = put_close,

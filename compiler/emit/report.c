@@ -248,10 +248,8 @@ static void put_peak(Json *json, const Emission *e, const int64_t *in_use, int s
     json_close(json, '}');
 }
 
-static void put_keys(Json *json, const Keys *keys)
+void report_keys(Json *json, const Keys *keys)
 {
-    if (!keys || keys->count < 0)
-        return;
     json_list(json, "keys");
     json_flat(json);
     for (int64_t i = 0; i < keys->count; i++)
@@ -272,7 +270,8 @@ static void put_ports(Json *json, const char *key, const Port *port, int count)
         json_text(json, "member", port[i].name);
         json_text(json, "type", dtype_info(port[i].type.dtype)->name);
         put_extents(json, "extents", port[i].type.rank < 0 ? 0 : port[i].type.rank, port[i].type.dim);
-        put_keys(json, port[i].type.keys);
+        if (port[i].type.keys && port[i].type.keys->count >= 0)
+            report_keys(json, port[i].type.keys);
         json_int(json, "buffer", port[i].buffer);
         json_close(json, '}');
     }

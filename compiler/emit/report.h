@@ -21,6 +21,9 @@ void report_json(const Emission *emission, const Measure *measure, Text *out);
 /* The report's members about steps, in the report's object (report_steps.c). in_use: by step. */
 void report_steps(Json *json, const Emission *emission, const int64_t *in_use);
 
+/* The member "keys" of a map; empty where any keys will do. */
+void report_keys(Json *json, const Keys *keys);
+
 /* The core for which times are predicted. */
 const Core *report_core(const Emission *emission);
 

@@ -127,3 +127,8 @@ bool const_scalar(const Value *value, double *out)
     }
     return true;
 }
+
+bool const_is_uniform(const void *data, int64_t count, int64_t bytes)
+{
+    return count > 1 && !memcmp(data, (const char *)data + bytes, (size_t)((count - 1) * bytes));
+}

@@ -357,11 +357,16 @@ int64_t type_bytes(const Type *type)
     return int_mul(count, dtype_info(type->dtype)->bytes, &bytes) ? bytes : -1;
 }
 
+Extent extent_product(Model *model, const Extent *dim, int first, int end)
+{
+    Extent product = extent_const(1);
+
+    for (int i = first; i < end; i++)
+        product = extent_op(model, EXPR_MUL, product, dim[i]);
+    return product;
+}
+
 Extent type_count(Model *model, const Type *type)
 {
-    Extent count = extent_const(1);
-
-    for (int i = 0; i < type->rank; i++)
-        count = extent_op(model, EXPR_MUL, count, type->dim[i]);
-    return count;
+    return extent_product(model, type->dim, 0, type->rank);
 }

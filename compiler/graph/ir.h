@@ -279,6 +279,7 @@ const void *const_aligned(Arena *arena, const Value *value); /* all elements of 
 bool        const_ints(const Value *value, int64_t *out, int capacity,
                        int *count); /* an integer constant's elements; false: not constant, not integer, too many */
 bool        const_scalar(const Value *value, double *out); /* a constant with one element, any arithmetic type */
+bool        const_is_uniform(const void *data, int64_t count, int64_t bytes); /* several elements of the same bits */
 
 /* Run-time integers (extent_expr.c): hash-consed, folded when constant, intervals kept. A constant Extent has expr
  * -1. */
@@ -297,6 +298,7 @@ bool   extent_has_symbol(Model *model, Extent extent, bool (*wanted)(const Model
 int    extent_depth(const Model *model, Extent extent); /* 0 for constants and leaves */
 void   extent_forget(Model *model, int count);          /* expressions from index `count` on never existed */
 Extent type_count(Model *model, const Type *type);      /* product of a tensor's extents */
+Extent extent_product(Model *model, const Extent *dim, int first, int end); /* of those of axes [first,end) */
 
 /* Stable text (print_graph.c) and every invariant in one list (check.c; returns 0 or -1). */
 typedef struct Text Text;

@@ -33,11 +33,7 @@ Extent infer_clamp(Infer *infer, Extent value, Extent lo, Extent hi)
 
 Extent infer_product(Infer *infer, const Type *type, int first, int end)
 {
-    Extent product = extent_const(1);
-
-    for (int i = first; i < end; i++)
-        product = infer_mul(infer, product, type->dim[i]);
-    return product;
+    return extent_product(infer->model, type->dim, first, end);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ types */

@@ -110,10 +110,16 @@ static double work_conv(const Step *step)
     return window_work_at(step, 25.0, 5.0);
 }
 
+/* The products of a convolution of one group. */
+static double products_of(const Step *step)
+{
+    return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1);
+}
+
 /* The work of a convolution of one group, whose lanes are all in use whatever the number of outputs. */
 static double work_dot(const Step *step)
 {
-    return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1) / 25.0;
+    return products_of(step) / 25.0;
 }
 
 static double work_bytes(const Step *step)
@@ -143,15 +149,13 @@ static double time_bytes(const Core *core, const Step *step)
 
 static double operations_dot(const Core *core, const Step *step)
 {
-    return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1) * 1.5 /
-           core->lanes;
+    return products_of(step) * 1.5 / core->lanes;
 }
 
 /* Vector operations of 8-bit sums, which do two lanes' work in one. */
 static double operations_integer(const Core *core, const Step *step)
 {
-    return step_product(step, "ydim") * step_product(step, "kernel") * (double)step_value(step, "xdim", 1) /
-           (2.0 * core->lanes);
+    return products_of(step) / (2.0 * core->lanes);
 }
 
 static double operations_after(const Core *core, const Step *step)

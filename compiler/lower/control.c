@@ -142,14 +142,9 @@ void control_aim(Lower *lower, Value *from, Value *to)
 
 static Operand dense_over(Lower *lower, Operand to, const Operand *from)
 {
-    Extent stride = extent_const(1);
-
     to.rank = from->rank;
     memcpy(to.dim, from->dim, sizeof to.dim);
-    for (int i = to.rank; i-- > 0;) {
-        to.stride[i] = stride;
-        stride = extent_op(lower->model, EXPR_MUL, stride, to.dim[i]);
-    }
+    operand_make_dense(lower, &to);
     return to;
 }
 
@@ -332,15 +327,12 @@ static int same_item(Lower *lower, const Value *stack, Extent known, Extent foun
 int control_stack_extents(Lower *lower, const Value *item, const Value *stack, int axis, Extent iteration, Extent trips,
                           Operand *whole)
 {
-    Extent stride = extent_const(1);
-
     for (int i = whole->rank, k = item->type.rank; i-- > 0;) {
         if (i != axis && same_item(lower, stack, stack->type.dim[i], item->type.dim[--k], iteration) < 0)
             return -1;
         whole->dim[i] = i == axis ? trips : item->type.dim[k];
-        whole->stride[i] = stride;
-        stride = extent_op(lower->model, EXPR_MUL, stride, whole->dim[i]);
     }
+    operand_make_dense(lower, whole);
     return 0;
 }
 

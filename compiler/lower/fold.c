@@ -93,11 +93,6 @@ static bool settle_type(const Program *program, void *const *memory, Type *type)
 
 /* ---------------------------------------------------------------------------------------------------------- results */
 
-static bool is_broadcast(const char *data, int64_t count, int64_t bytes)
-{
-    return count > 1 && !memcmp(data, data + bytes, (size_t)((count - 1) * bytes));
-}
-
 /* An input that holds the same bytes, which reshapes share; NULL: none. */
 static const void *same_bytes(const Node *node, const void *data, int64_t bytes)
 {
@@ -113,7 +108,7 @@ static void keep_output(const Model *model, const Node *node, Value *value, Type
     int64_t element = dtype_info(type.dtype)->bytes, count = type_elements(&type);
     Const  *kept = arena_one(model->arena, Const);
 
-    kept->broadcast = is_broadcast(data, count, element);
+    kept->broadcast = const_is_uniform(data, count, element);
     kept->bytes = kept->broadcast ? element : count * element;
     kept->data = kept->broadcast ? NULL : same_bytes(node, data, kept->bytes);
     if (!kept->data) {

@@ -304,11 +304,7 @@ const char *move_kernel(const Lower *lower, const char *name, DType dtype)
 
 Extent operand_count(Lower *lower, const Operand *x, int first, int last)
 {
-    Extent count = extent_const(1);
-
-    for (int i = first; i < last; i++)
-        count = extent_op(lower->model, EXPR_MUL, count, x->dim[i]);
-    return count;
+    return extent_product(lower->model, x->dim, first, last);
 }
 
 int lower_convert_into(Lower *lower, Operand x, Operand y)

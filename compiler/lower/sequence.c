@@ -176,7 +176,7 @@ int sequence_keep(const Type *type, const Type *member, Extent *words)
 Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent index, const Type *member)
 {
     SequenceLayout l, inner;
-    Extent         stride = extent_const(1), offset;
+    Extent         offset;
     Operand        x;
 
     sequence_layout(type, &l);
@@ -189,11 +189,8 @@ Operand sequence_member(Lower *lower, const Type *type, Operand sequence, Extent
     }
     x = part(lower, sequence, offset, type->item->dtype);
     x.rank = member->rank;
-    for (int i = x.rank; i-- > 0;) {
-        x.dim[i] = member->dim[i];
-        x.stride[i] = stride;
-        stride = extent_op(lower->model, EXPR_MUL, stride, x.dim[i]);
-    }
+    memcpy(x.dim, member->dim, sizeof x.dim);
+    operand_make_dense(lower, &x);
     return x;
 }
 

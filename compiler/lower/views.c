@@ -133,12 +133,7 @@ bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Opera
         }
     }
     if (operand_is_dense(model, &x)) {
-        Extent stride = extent_const(1);
-
-        for (int i = rank; i-- > 0;) {
-            y.stride[i] = stride;
-            stride = extent_op(model, EXPR_MUL, stride, dim[i]);
-        }
+        operand_make_dense(lower, &y);
         *out = y;
         return true;
     }

@@ -2,8 +2,6 @@
 #include "onnx/reader.h"
 #include "support/int.h"
 
-#include <string.h>
-
 static int dtype_read(Reader *reader, Loc loc, const char *what, int code, DType *out)
 {
     if (code == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT6E2M3 || code == ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT6E3M2)
@@ -31,12 +29,6 @@ int tensor_shape(Reader *reader, Loc loc, const char *what, const int64_t *dim, 
     return 0;
 }
 
-/* Whether all elements are the same bits. */
-static bool is_broadcast(const void *data, int64_t count, int64_t size)
-{
-    return count > 1 && !memcmp(data, (const char *)data + size, (size_t)((count - 1) * size));
-}
-
 int tensor_read(Reader *reader, Loc loc, const char *what, const Onnx__TensorProto *tensor, Type *type,
                 const Const **data)
 {
@@ -61,7 +53,7 @@ int tensor_read(Reader *reader, Loc loc, const char *what, const Onnx__TensorPro
     out->data = payload_elements(reader, loc, what, tensor, dtype, count);
     if (!out->data)
         return -1;
-    out->broadcast = is_broadcast(out->data, count, size);
+    out->broadcast = const_is_uniform(out->data, count, size);
     out->bytes = out->broadcast ? size : count * size;
     return 0;
 }

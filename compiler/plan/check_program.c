@@ -303,7 +303,7 @@ static void note_slots(const Checker *c)
     for (int i = 0; i < p->nstep; i++) {
         const Step *s = &p->step[i];
 
-        if (s->kind == STEP_SET || s->kind == STEP_READ || s->kind == STEP_LOOP)
+        if (step_sets(s))
             note_slot(c, s->slot);
         for (int k = 0; k < s->noperand; k++) {
             const Operand *x = &s->operand[k];
@@ -325,8 +325,7 @@ static int check_step(const Checker *c, int index)
     for (int i = 0; i < s->noperand; i++)
         if (check_operand(c, index, i) < 0)
             return -1;
-    if ((s->kind == STEP_SET || s->kind == STEP_READ || s->kind == STEP_LOOP) &&
-        (s->slot < 0 || s->slot >= c->program->nslot || c->program->dims < 0))
+    if (step_sets(s) && (s->slot < 0 || s->slot >= c->program->nslot || c->program->dims < 0))
         return wrong(c, index, "slot %d of %d", s->slot, c->program->nslot);
     if (s->kind == STEP_LOOP && s->until >= c->program->nslot)
         return wrong(c, index, "condition in slot %d of %d", s->until, c->program->nslot);

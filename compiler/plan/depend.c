@@ -41,37 +41,20 @@ static void touch_slot(UnitReader *r, int slot, bool writes)
     add_touch(r, &r->touches->slot[slot], (Touch){.hi = 1, .writes = writes});
 }
 
-/* Notes a touch of every run-time integer in an extent. */
-static void touch_extent(UnitReader *r, Extent extent)
+/* Notes a touch of every run-time integer in an extent; own: the slot that is set to it, or -1. */
+static void touch_extent(UnitReader *r, Extent extent, int own)
 {
     const Program *p = r->touches->program;
-    const Expr    *e;
+    const Expr    *e = extent.expr < 0 ? NULL : &p->model->expr[extent.expr];
+    int            slot = e && extent.expr < p->nslot_of ? p->slot[extent.expr] : -1;
 
-    if (extent.expr < 0)
-        return;
-    if (extent.expr < p->nslot_of && p->slot[extent.expr] >= 0) {
-        touch_slot(r, p->slot[extent.expr], false);
-        return;
+    if (slot >= 0 && slot != own) {
+        touch_slot(r, slot, false);
+    } else if (e) {
+        touch_extent(r, (Extent){0, e->a}, -1);
+        touch_extent(r, (Extent){0, e->b}, -1);
+        touch_extent(r, (Extent){0, e->c}, -1);
     }
-    e = &p->model->expr[extent.expr];
-    touch_extent(r, (Extent){0, e->a});
-    touch_extent(r, (Extent){0, e->b});
-    touch_extent(r, (Extent){0, e->c});
-}
-
-/* Notes the run-time integers that a SET reads. */
-static void touch_set(UnitReader *r, const Step *step)
-{
-    const Program *p = r->touches->program;
-    const Expr    *e = step->set.expr >= 0 ? &p->model->expr[step->set.expr] : NULL;
-
-    if (!e || p->slot[step->set.expr] != step->slot) {
-        touch_extent(r, step->set);
-        return;
-    }
-    touch_extent(r, (Extent){0, e->a});
-    touch_extent(r, (Extent){0, e->b});
-    touch_extent(r, (Extent){0, e->c});
 }
 
 static void touch_operand(UnitReader *r, const Operand *x)
@@ -82,10 +65,10 @@ static void touch_operand(UnitReader *r, const Operand *x)
     if (x->buffer < 0)
         return;
     operand_hull(x, t->program->buffer[x->buffer].size, &touch.lo, &touch.hi);
-    touch_extent(r, x->offset);
+    touch_extent(r, x->offset, -1);
     for (int i = 0; i < x->rank; i++) {
-        touch_extent(r, x->dim[i]);
-        touch_extent(r, x->stride[i]);
+        touch_extent(r, x->dim[i], -1);
+        touch_extent(r, x->stride[i], -1);
     }
     if (x->buffer == t->program->dims) {
         for (int64_t at = touch.lo / 8; at < (touch.hi + 7) / 8; at++)
@@ -105,12 +88,10 @@ static void touch_step(UnitReader *r, const Step *step)
         touch_operand(r, &step->operand[k]);
     for (int i = 0; i < step->narg; i++)
         for (int k = 0; step->arg[i].ints && k < step->arg[i].count; k++)
-            touch_extent(r, step->arg[i].ints[k]);
-    if (step->kind == STEP_SET)
-        touch_set(r, step);
-    else if (step->kind != STEP_KERNEL && step->kind != STEP_READ)
-        touch_extent(r, step->set);
-    if (step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP)
+            touch_extent(r, step->arg[i].ints[k], -1);
+    if (step->kind != STEP_KERNEL && step->kind != STEP_READ)
+        touch_extent(r, step->set, step->kind == STEP_SET ? step->slot : -1);
+    if (step_sets(step))
         touch_slot(r, step->slot, true);
     if (step->kind == STEP_LOOP && step->until >= 0)
         touch_slot(r, step->until, false);

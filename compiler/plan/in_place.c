@@ -12,7 +12,7 @@
 
 static bool in_memory_of_run(const Buffer *buffer)
 {
-    return buffer->kind == BUFFER_ACT || buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
+    return buffer->kind == BUFFER_ACT || buffer_is_port(buffer);
 }
 
 /* Whether some bytes of the buffer are needed after the step: by the next step, or after the last one by the caller. */

@@ -13,7 +13,7 @@
 
 bool buffer_is_planned(const Buffer *buffer, int io_arena)
 {
-    if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT)
+    if (buffer_is_port(buffer))
         return io_arena;
     if (buffer->kind == BUFFER_BLOCK)
         return buffer->kept < 0;

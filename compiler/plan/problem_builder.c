@@ -83,7 +83,7 @@ static void fill_problem(BuiltProblem *built, const PlanOptions *options)
     for (int b = 0; b < program->nbuffer; b++) {
         built->index[b] = -1;
         if (buffer_is_planned(&program->buffer[b], options->io_arena) &&
-            (program->buffer[b].nspan || program->buffer[b].kind == BUFFER_IN || program->buffer[b].kind == BUFFER_OUT))
+            (program->buffer[b].nspan || buffer_is_port(&program->buffer[b])))
             add_buffer(built, options, &program->buffer[b]);
     }
     for (int i = 0; i < program->noverlap; i++)

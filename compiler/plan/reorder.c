@@ -146,7 +146,7 @@ static void find_inner_bytes(Reordering *s)
     for (int b = 0; b < s->program->nbuffer; b++) {
         const Buffer *buffer = &s->program->buffer[b];
 
-        if (buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT || !buffer_is_planned(buffer, s->io_arena) ||
+        if (buffer_is_port(buffer) || !buffer_is_planned(buffer, s->io_arena) ||
             !lives_in_one_unit(&s->touches.buffer[b]))
             continue;
         for (int i = 0; i < buffer->nspan; i++)
@@ -164,7 +164,7 @@ static void find_values(Reordering *s)
     s->of = arena_array(s->arena, int, s->program->nbuffer + 1);
     for (int b = 0; b < s->program->nbuffer; b++) {
         const Buffer *buffer = &s->program->buffer[b];
-        bool          port = buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
+        bool          port = buffer_is_port(buffer);
 
         edges_of(s, &s->touches.buffer[b]);
         if (buffer_is_planned(buffer, s->io_arena) && buffer->kind != BUFFER_DIMS &&
@@ -276,7 +276,7 @@ void program_apply_order(Program *program, const Order *order)
 
         for (int k = from.begin; k < from.end; k++, at++) {
             program->step[at] = before[k];
-            for (int b = 0; b < 2 && (before[k].kind == STEP_IF || before[k].kind == STEP_LOOP); b++) {
+            for (int b = 0; b < step_bodies(&before[k]); b++) {
                 program->step[at].body[b].begin += shift;
                 program->step[at].body[b].end += shift;
             }

@@ -22,7 +22,7 @@ int flow_next(const Program *program, int step)
     for (int i = step; i-- > 0;) { /* the owners of the step, the innermost first */
         const Step *s = &program->step[i];
 
-        for (int b = 0; b < 2 && (s->kind == STEP_IF || s->kind == STEP_LOOP); b++) {
+        for (int b = 0; b < step_bodies(s); b++) {
             if (!range_holds(s->body[b], step))
                 continue;
             if (next < s->body[b].end)
@@ -55,7 +55,7 @@ static void count_runs(const Program *program, Range range, double often, double
             inside *= trips_of(s);
         if (s->kind == STEP_IF && s->body[1].end > s->body[1].begin)
             inside *= 0.5;
-        for (int b = 0; b < 2 && (s->kind == STEP_IF || s->kind == STEP_LOOP); b++)
+        for (int b = 0; b < step_bodies(s); b++)
             count_runs(program, s->body[b], inside, runs);
     }
 }

@@ -64,6 +64,17 @@ Operand operand_of_bytes(int buffer, int64_t bytes, int access)
     return x;
 }
 
+Operand operand_with_axis(Operand x, int axis, Extent dim)
+{
+    for (int i = x.rank++; i > axis; i--) {
+        x.dim[i] = x.dim[i - 1];
+        x.stride[i] = x.stride[i - 1];
+    }
+    x.dim[axis] = dim;
+    x.stride[axis] = extent_const(0);
+    return x;
+}
+
 bool operand_is_empty(const Operand *operand)
 {
     for (int i = 0; i < operand->rank; i++)

@@ -8,6 +8,9 @@
 /* The first `bytes` bytes of a buffer. */
 Operand operand_of_bytes(int buffer, int64_t bytes, int access);
 
+/* The operand with another axis, along which its elements are repeated. */
+Operand operand_with_axis(Operand operand, int axis, Extent dim);
+
 /* Whether some extent is 0 even at its maximum, so that no byte is touched. */
 bool operand_is_empty(const Operand *operand);
 

@@ -260,7 +260,7 @@ static int depth_of(const Program *program, int step)
 static bool has_control(const Program *program)
 {
     for (int i = 0; i < program->nstep; i++)
-        if (program->step[i].kind == STEP_IF || program->step[i].kind == STEP_LOOP)
+        if (step_bodies(&program->step[i]))
             return true;
     return false;
 }

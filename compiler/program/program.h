@@ -226,6 +226,24 @@ static inline const KernelCode *step_code(const Program *program, const Step *st
     return &step->kernel->code[program->language];
 }
 
+/* The bodies that may have steps; a loop's second one has none. */
+static inline int step_bodies(const Step *step)
+{
+    return step->kind == STEP_IF || step->kind == STEP_LOOP ? 2 : 0;
+}
+
+/* Whether the step gives a run-time integer its value. */
+static inline bool step_sets(const Step *step)
+{
+    return step->kind == STEP_SET || step->kind == STEP_READ || step->kind == STEP_LOOP;
+}
+
+/* Whether the buffer is an input or output of the program. */
+static inline bool buffer_is_port(const Buffer *buffer)
+{
+    return buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
+}
+
 /* The share of one memory in a plan. Without --region there is one, with base 0 and the arena's peak. */
 typedef struct PlanShare {
     int64_t

@@ -32,7 +32,7 @@ static Moves find_moves(const Program *p, const Splice *list, int count)
  * with its last step. */
 static void move_ranges(Step *step, const Moves *m)
 {
-    for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++) {
+    for (int b = 0; b < step_bodies(step); b++) {
         step->body[b].begin = m->to[step->body[b].begin] - m->before[step->body[b].begin];
         step->body[b].end = m->to[step->body[b].end] - m->before[step->body[b].end];
     }

@@ -165,3 +165,11 @@ int files_publish(FileSet *set, Diag *diag)
     }
     return 0;
 }
+
+int files_write(const char *folder, const char *name, const void *data, size_t bytes, Diag *diag)
+{
+    FileSet set = {.arena = diag->arena};
+
+    files_add(&set, arena_printf(diag->arena, "%s/%s", folder, name), data, bytes);
+    return files_publish(&set, diag);
+}

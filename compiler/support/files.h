@@ -45,4 +45,7 @@ void files_add_pieces(FileSet *set, const char *path, const FilePiece *piece, in
  * so). */
 int files_publish(FileSet *set, Diag *diag);
 
+/* Writes one file likewise. */
+int files_write(const char *folder, const char *name, const void *data, size_t bytes, Diag *diag);
+
 #endif

@@ -1,15 +1,12 @@
-/* text.c - growing text, C spellings, and files written whole or not at all; see text.h. */
+/* text.c - growing text and C spellings; see text.h. */
 #include "support/text.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 Text text_new(Arena *arena)
 {
@@ -197,58 +194,4 @@ char *text_comment(Arena *arena, const char *name)
             *c = '_';
     }
     return out;
-}
-
-static int write_all(int file, const char *data, size_t bytes)
-{
-    while (bytes) {
-        ssize_t done = write(file, data, bytes);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            return -1;
-        data += done;
-        bytes -= (size_t)done;
-    }
-    return 0;
-}
-
-static int write_to(const char *path, int flags, const void *data, size_t bytes)
-{
-    int file = open(path, O_WRONLY | flags, 0666), result, saved;
-
-    if (file < 0)
-        return -1;
-    result = write_all(file, data, bytes);
-    saved = errno;
-    if (close(file) && !result) {
-        result = -1;
-        saved = errno;
-    }
-    errno = saved;
-    return result;
-}
-
-int file_write_whole(const char *path, const void *data, size_t bytes)
-{
-    struct stat status;
-    Arena      *arena;
-    char       *beside;
-    int         result, saved;
-
-    if (!stat(path, &status) && !S_ISREG(status.st_mode)) /* a device or pipe cannot be replaced */
-        return write_to(path, 0, data, bytes);
-    arena = arena_new(0);
-    if (!arena)
-        return -1;
-    beside = arena_printf(arena, "%s.%ld.tmp", path, (long)getpid());
-    result = write_to(beside, O_CREAT | O_TRUNC, data, bytes);
-    if (!result)
-        result = rename(beside, path);
-    saved = errno;
-    if (result)
-        unlink(beside);
-    arena_free(arena);
-    errno = saved;
-    return result;
 }

@@ -35,7 +35,4 @@ int  text_compare(const void *a, const void *b); /* of two const char *, for qso
 /* `name` fit for a C comment: no comment ends or line breaks inside. */
 char *text_comment(Arena *arena, const char *name);
 
-/* Write a whole file or none: a temporary beside it, then renamed. Returns 0, or -1 with errno set. */
-int file_write_whole(const char *path, const void *data, size_t bytes);
-
 #endif

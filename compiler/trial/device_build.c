@@ -7,7 +7,6 @@
 #include "support/command.h"
 #include "support/files.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,9 +40,8 @@ static int write_emulation(const Emission *emission, const char *folder)
     for (int i = 0; emulation[i]; i++) {
         const char *text = template_text(emulation[i]);
 
-        if (file_write_whole(arena_printf(emission->diag->arena, "%s/%s", folder, emulation[i]), text, strlen(text)) <
-            0)
-            return diag_usage(emission->diag, "--verify: cannot write in '%s': %s", folder, strerror(errno));
+        if (files_write(folder, emulation[i], text, strlen(text), emission->diag) < 0)
+            return -1;
     }
     return 0;
 }

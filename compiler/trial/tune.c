@@ -10,7 +10,6 @@
 #include "support/files.h"
 #include "trial/build.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,9 +59,7 @@ static int write_input(const Tune *tune, const Port *port, const char *name)
         value = (float)(random >> 8) / 16777216.0f;
         memcpy(raw + 4 * i, &value, sizeof value);
     }
-    if (file_write_whole(arena_printf(tune->arena, "%s/%s", tune->folder, name), raw, (size_t)bytes) < 0)
-        return diag_usage(tune->diag, "--tune: cannot write in '%s': %s", tune->folder, strerror(errno));
-    return 0;
+    return files_write(tune->folder, name, raw, (size_t)bytes, tune->diag);
 }
 
 static int run_line(const Tune *tune, const char *line)
@@ -82,8 +79,8 @@ static int build_and_run(const Tune *tune, const Emission *emission)
 
     if (build_write(emission, tune->folder, true) < 0)
         return -1;
-    if (file_write_whole(arena_printf(tune->arena, "%s/timer.h", tune->folder), timer, strlen(timer)) < 0)
-        return diag_usage(tune->diag, "--tune: cannot write in '%s': %s", tune->folder, strerror(errno));
+    if (files_write(tune->folder, "timer.h", timer, strlen(timer), tune->diag) < 0)
+        return -1;
     if (run_line(tune, arena_printf(tune->arena,
                                     "%s -include timer.h -c -o model.o model.c && %s -o model main.c model.o -lm",
                                     tune->cc, tune->cc)) < 0)

@@ -1,6 +1,7 @@
 /* verify.c - --verify: the generated code in a folder of its own, run by its host program on stored inputs. */
 #include "trial/verify.h"
 
+#include "emit/report.h"
 #include "infer/listed.h"
 #include "program/kernels.h"
 #include "support/command.h"
@@ -11,7 +12,6 @@
 #include "trial/device_build.h"
 #include "trial/stored.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,9 +54,7 @@ static int write_raw(const Verify *v, const char *name, const Value *tensor)
     Text raw = text_new(v->arena);
 
     stored_raw(&raw, tensor);
-    if (file_write_whole(arena_printf(v->arena, "%s/%s", v->folder, name), raw.data ? raw.data : "", raw.size) < 0)
-        return diag_usage(v->diag, "--verify: cannot write in '%s': %s", v->folder, strerror(errno));
-    return 0;
+    return files_write(v->folder, name, raw.data, raw.size, v->diag);
 }
 
 /* "FILE:2x3" for one tensor; the extents are left out for rank 0. */
@@ -305,18 +303,6 @@ static int run_set(Verify *v, const char *set)
 
 /* ---------------------------------------------------------------------------------------------- ONNX Runtime's word */
 
-/* The keys of a map; none where any keys will do. */
-static void put_keys(Json *json, const Keys *keys)
-{
-    json_list(json, "keys");
-    for (int64_t k = 0; k < keys->count; k++)
-        if (keys->dtype == DTYPE_TEXT)
-            json_text(json, NULL, keys->text[k]);
-        else
-            json_int(json, NULL, keys->ints[k]);
-    json_close(json, ']');
-}
-
 /* The least and the most of an extent; where sizes are listed, its value in each combination. */
 static void put_extent(const Model *model, Json *json, const char *key, Extent extent)
 {
@@ -344,7 +330,7 @@ static void put_drawn(const Model *model, Json *json, const Port *port)
         type = type->item;
     }
     if (type->keys)
-        put_keys(json, type->keys);
+        report_keys(json, type->keys);
     json_list(json, "extents");
     for (int k = 0; k < type->rank; k++)
         put_extent(model, json, NULL, type->dim[k]);
@@ -372,7 +358,7 @@ static int write_ports(const Verify *v)
         json_text(&json, NULL, program->out[i].value->name);
     json_close(&json, ']');
     json_close(&json, '}');
-    return file_write_whole(arena_printf(v->arena, "%s/ports.json", v->folder), text.data, text.size);
+    return files_write(v->folder, "ports.json", text.data, text.size, v->diag);
 }
 
 /* A path as it reads from another folder; NULL: this one has no name. */
@@ -402,7 +388,8 @@ static int write_scripts(const Verify *v)
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const char *text = template_text(names[i]);
-        if (file_write_whole(arena_printf(v->arena, "%s/%s", v->folder, names[i]), text, strlen(text)) < 0)
+
+        if (files_write(v->folder, names[i], text, strlen(text), v->diag) < 0)
             return -1;
     }
     return 0;
@@ -423,7 +410,7 @@ static int make_reference(Verify *v, const char *sets_folder)
     if (*sets_folder)
         text_printf(&line, " %s", command_quote(v->arena, sets));
     if (write_ports(v) < 0 || write_scripts(v) < 0)
-        return diag_usage(v->diag, "--verify: cannot write in '%s': %s", v->folder, strerror(errno));
+        return -1;
     status = command_run(v->folder, line.data, &said);
     if (status == NOT_FOUND || status == NOT_EXECUTABLE)
         return refuse_python(v, python, "cannot be started");

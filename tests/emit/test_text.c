@@ -1,6 +1,7 @@
 /* test_text.c - what is promised of the text itself: warnings, symbols, sections, company in one program, the same
  * bytes. */
 #include "builder.h"
+#include "support/files.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -137,7 +138,7 @@ static void the_text_is_the_stored_text(void **state)
     build_emit(b);
     own = arena_printf(b->arena, "%s%s", b->emission.header.data, strstr(b->emission.source.data, "/* -- weights */"));
     if (getenv("UPDATE"))
-        assert_int_equal(file_write_whole("tests/emit/golden.txt", own, strlen(own)), 0);
+        assert_int_equal(files_write("tests/emit", "golden.txt", own, strlen(own), &b->diag), 0);
     wanted = run_text("cat tests/emit/golden.txt", &status);
     assert_string_equal(own, wanted);
     free(wanted);

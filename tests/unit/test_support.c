@@ -1,6 +1,7 @@
 /* test_support.c - the arena, messages, growing text and whole-file writes. */
 #include "support/arena.h"
 #include "support/diag.h"
+#include "support/files.h"
 #include "support/map.h"
 #include "support/sha256.h"
 #include "support/text.h"
@@ -199,21 +200,24 @@ static void long_text_grows(void **state)
 
 static void a_file_is_written_whole_or_not_at_all(void **state)
 {
-    char  path[] = "/tmp/occamyc_test_XXXXXX", back[8] = {0};
-    int   file = mkstemp(path);
-    FILE *read;
+    char   path[] = "/tmp/occamyc_test_XXXXXX", back[8] = {0};
+    int    file = mkstemp(path);
+    Arena *arena = arena_new(0);
+    Diag   diag = {.arena = arena, .file = "occamyc"};
+    FILE  *read;
 
     (void)state;
     assert_true(file >= 0);
     close(file);
-    assert_int_equal(file_write_whole(path, "hello", 5), 0);
+    assert_int_equal(files_write("/tmp", path + 5, "hello", 5, &diag), 0);
     read = fopen(path, "r");
     assert_int_equal(fread(back, 1, sizeof back, read), 5);
     fclose(read);
     assert_string_equal(back, "hello");
-    assert_int_equal(file_write_whole("/nowhere/at/all", "x", 1), -1);
+    assert_int_equal(files_write("/nowhere/at", "all", "x", 1, &diag), -1);
     if (!access("/dev/full", W_OK))
-        assert_int_equal(file_write_whole("/dev/full", "x", 1), -1);
+        assert_int_equal(files_write("/dev", "full", "x", 1, &diag), -1);
+    arena_free(arena);
     remove(path);
 }
 

@@ -1,20 +1,7 @@
 /* matrix.c - operands as stacks of matrices. */
 #include "ops/lower/matrix.h"
 
-/* An axis of one element in front of or behind a vector. */
-static Operand add_axis(Operand x, bool behind)
-{
-    int at = behind ? x.rank : 0;
-
-    for (int i = x.rank; i > at; i--) {
-        x.dim[i] = x.dim[i - 1];
-        x.stride[i] = x.stride[i - 1];
-    }
-    x.dim[at] = extent_const(1);
-    x.stride[at] = extent_const(0);
-    x.rank++;
-    return x;
-}
+#include "program/operand.h"
 
 /* Repeat the leading axes of x to the stack; its last two stay. */
 static Operand to_stack(Lower *lower, Operand x, const Matrices *m)
@@ -37,9 +24,9 @@ int matrices_of(Lower *lower, const Node *node, Matrices *m)
         return -1;
     vectors = (a.rank == 1) + (b.rank == 1);
     if (a.rank == 1)
-        a = add_axis(a, false);
+        a = operand_with_axis(a, 0, extent_const(1));
     if (b.rank == 1)
-        b = add_axis(b, true);
+        b = operand_with_axis(b, 1, extent_const(1));
     m->stack = node->out[0]->type.rank + vectors - 2;
     for (int i = 0; i < m->stack; i++)
         m->dim[i] = node->out[0]->type.dim[i];

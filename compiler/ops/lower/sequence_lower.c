@@ -190,15 +190,6 @@ static int read_cut(Lower *lower, const Node *node, SplitSizes *cut)
     return 0;
 }
 
-static Extent product(Lower *lower, const Type *type, int begin, int end)
-{
-    Extent n = extent_const(1);
-
-    for (int i = begin; i < end; i++)
-        n = extent_op(lower->model, EXPR_MUL, n, type->dim[i]);
-    return n;
-}
-
 int lower_split_to_sequence(Lower *lower, const Node *node)
 {
     const Type *in = &node->in[0]->type, *to = &node->out[0]->type;
@@ -213,9 +204,9 @@ int lower_split_to_sequence(Lower *lower, const Node *node)
             dim[rank++] = i == axis ? extent_const(0) : in->dim[i];
     if (read_cut(lower, node, &cut) < 0 || lower_input_dense(lower, node, 0, &x) < 0 || place_out(lower, node, &y) < 0)
         return -1;
-    return STEP(lower, node, "sequence_split", ARG(x, x), ARG(y, y), ARG(outer, product(lower, in, 0, axis)),
-                ARG(extent, in->dim[axis]),
-                ARG(inner, extent_op(lower->model, EXPR_MUL, product(lower, in, axis + 1, in->rank),
+    return STEP(lower, node, "sequence_split", ARG(x, x), ARG(y, y),
+                ARG(outer, extent_product(lower->model, in->dim, 0, axis)), ARG(extent, in->dim[axis]),
+                ARG(inner, extent_op(lower->model, EXPR_MUL, extent_product(lower->model, in->dim, axis + 1, in->rank),
                                      extent_const(width_of(to)))),
                 ARG(chunk, cut.chunk), ARG(count, cut.count), ARGS(size, cut.count, cut.size), ARG(rank, rank),
                 ARGS(dim, rank, dim), ARG(axis, keep ? axis : -1), give_layout(lower, "to", to),

@@ -3,6 +3,7 @@
 #include "lower/lower.h"
 #include "ops/quant/integer_weights.h"
 #include "ops/rules.h"
+#include "program/operand.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,13 +18,7 @@ static int repeat_blocks(Lower *lower, Operand x, int axis, int64_t block, const
         return diag_unsupported(lower->diag, lower->node->loc,
                                 "found scales for blocks of an axis whose extents are known only while "
                                 "running; give one for each place of it");
-    for (int i = x.rank; i > axis; i--) {
-        x.dim[i] = x.dim[i - 1];
-        x.stride[i] = x.stride[i - 1];
-    }
-    x.rank++;
-    x.dim[axis + 1] = extent_const(block);
-    x.stride[axis + 1] = extent_const(0);
+    x = operand_with_axis(x, axis + 1, extent_const(block));
     memcpy(whole.dim, x.dim, sizeof whole.dim);
     y = lower_temporary(lower, &whole, LAYOUT_ROW_MAJOR, "blocks");
     if (lower_copy(lower, NULL, x, y) < 0)
