@@ -178,7 +178,8 @@ def main():
     if arguments.cases:
         subprocess.run([sys.executable, os.path.join(HERE, "..", "tools", "sweep.py"), f"--occamyc={arguments.occamyc}", f"--jobs={arguments.jobs}",
                         "--count=2", *arguments.cases], check=True)
-        subprocess.run([sys.executable, os.path.join(HERE, "..", "cli", "test_cli.py"), arguments.occamyc], check=True)
+        for test in ("test_cli.py", "test_limits.py"):
+            subprocess.run([sys.executable, os.path.join(HERE, "..", "cli", test), arguments.occamyc], check=True)
     else:
         compile_random(arguments, data)
     kept = "named" if arguments.cases else "functions"

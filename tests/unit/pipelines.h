@@ -1,5 +1,5 @@
 /* pipelines.h - random instances of compiler/swap/pipeline.h, and what tests hold its answers against: runs as
- * longest paths, and every set of kept blocks with every list of places. */
+ * longest paths, and every set of kept blocks with every list of places; and the arena of such tests. */
 #ifndef OCC_TESTS_PIPELINES_H
 #define OCC_TESTS_PIPELINES_H
 
@@ -17,6 +17,22 @@ typedef struct Instance {
     int64_t       live[MOST_STEPS];
     PipelineBlock block[MOST_BLOCKS];
 } Instance;
+
+static Arena *arena;
+
+static int open_arena(void **unused)
+{
+    (void)unused;
+    arena = arena_new(0);
+    return 0;
+}
+
+static int close_arena(void **unused)
+{
+    (void)unused;
+    arena_free(arena);
+    return 0;
+}
 
 static uint64_t state = 88172645463325252u;
 

@@ -15,9 +15,6 @@
 
 #include <cmocka.h>
 
-static Arena  *arena;
-static jmp_buf exhausted;
-
 /* ---------------------------------------------------------------------------------------------------------- layouts */
 
 /* What is not blocks: `live` is their sum. */
@@ -420,23 +417,6 @@ static void large_plans_take_no_time(void **unused)
         assert_true(i == 0 || plan.at.time <= plan.at.bound * 1.12);
     }
     free(x);
-}
-
-static int open_arena(void **unused)
-{
-    (void)unused;
-    arena = arena_new(0);
-    if (setjmp(exhausted))
-        abort();
-    arena_on_exhausted(arena, &exhausted);
-    return 0;
-}
-
-static int close_arena(void **unused)
-{
-    (void)unused;
-    arena_free(arena);
-    return 0;
 }
 
 int main(void)

@@ -11,9 +11,6 @@
 
 #include <cmocka.h>
 
-static Arena  *arena;
-static jmp_buf exhausted;
-
 /* Every list of places for one set of kept blocks. */
 static double best_places(const Instance *x, const bool *kept, int64_t bytes)
 {
@@ -132,23 +129,6 @@ static void few_choices_beat_the_search(void **unused)
     print_message("of %d: %d as good as the best, %d within 1 %%, mean %.5f, worst %.3f\n", count, equal, close,
                   mean / count, worst);
     assert_true(close >= count * 95 / 100);
-}
-
-static int open_arena(void **unused)
-{
-    (void)unused;
-    arena = arena_new(0);
-    if (setjmp(exhausted))
-        abort();
-    arena_on_exhausted(arena, &exhausted);
-    return 0;
-}
-
-static int close_arena(void **unused)
-{
-    (void)unused;
-    arena_free(arena);
-    return 0;
 }
 
 int main(void)

@@ -10,9 +10,6 @@
 
 #include <cmocka.h>
 
-static Arena  *arena;
-static jmp_buf exhausted;
-
 /* 4 bytes a nanosecond would load them in 10 ns each; each step computes for 10. */
 static const double        even_time[] = {10, 10, 10, 10};
 static const int64_t       even_live[] = {100, 100, 100, 100};
@@ -274,23 +271,6 @@ static void nothing_takes_no_time(void **unused)
     assert_true(pipeline_run(&none, NULL, NULL, &trace).time == 0);
     assert_true(pipeline_bound(&none, 0, arena).time == 0);
     assert_int_equal(pipeline_peak(&none, NULL, NULL, arena).step, -1);
-}
-
-static int open_arena(void **unused)
-{
-    (void)unused;
-    arena = arena_new(0);
-    if (setjmp(exhausted))
-        abort();
-    arena_on_exhausted(arena, &exhausted);
-    return 0;
-}
-
-static int close_arena(void **unused)
-{
-    (void)unused;
-    arena_free(arena);
-    return 0;
 }
 
 int main(void)
