@@ -132,7 +132,7 @@ static void measure_ports(Side *s)
         }
 }
 
-/* Whether each port has a place, where inputs lie apart. */
+/* Whether each port that has bytes has a place, and no two inputs share bytes. */
 static bool are_placed(const Side *s)
 {
     for (int i = 0; i < s->nport; i++) {
@@ -169,8 +169,8 @@ static int plan_down(const Compilation *c, Compilation *v, const Options *like, 
 }
 
 /* Plans all combinations, the largest first. With --io=arena the header has one offset for each port: that of the
- * largest plan, within whose memory the others shall be. Where ports would lie on each other in one of these, they lie
- * apart in all. */
+ * largest plan, of which the others may not exceed the memory. Where that fails, or ports would overlap, all ports lie
+ * one behind the other in all plans. */
 static int plan_variants(const Compilation *c, Compilation *v, int count)
 {
     Options            like = *c->options;

@@ -229,7 +229,7 @@ static void set_missing(Joining *j, const Program *from, int expr, bool *is_set)
     set_missing(j, from, e->a, is_set);
     set_missing(j, from, e->b, is_set);
     set_missing(j, from, e->c, is_set);
-    if (p->slot[expr] >= 0 && (expr >= from->nslot_of || from->slot[expr] < 0))
+    if (p->slot[expr] >= 0 && program_slot(from, expr) < 0)
         ARENA_PUSH(j->arena, p->step, p->nstep, p->cstep,
                    ((Step){.kind = STEP_SET, .until = -1, .set = {e->hi, expr}, .slot = p->slot[expr]}));
 }

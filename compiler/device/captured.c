@@ -4,8 +4,8 @@
  *
  *   loop i < 3 { o = 8 * i | f(y + o, x + o) }    becomes    f(y, x) | f(y + 8, x + 8) | f(y + 16, x + 16)
  *
- * The graph leaves the run-time integers of a run as they were. So no step outside of the loop knows those that it
- * counts with; steps that set or check integers directly in front of it, or behind, belong to it. */
+ * A run that launches the graph does not set the loop's run-time integers, so no step outside may need them. Steps
+ * directly in front of the loop and behind it that set or check such integers belong to it: together they are a row. */
 #include "device/device.h"
 
 #include "graph/linear_form.h"
@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+/* A step knows a run-time integer that it sets or reads. */
 typedef struct Capture {
     Program *program;
     bool    *counted; /* by slot: its values follow from iteration numbers and constants */
@@ -26,7 +27,7 @@ typedef struct Capture {
 static bool mark_extent(const Program *p, Extent extent, bool *slot)
 {
     const Expr *e = extent.expr < 0 ? NULL : &p->model->expr[extent.expr];
-    int         own = e && extent.expr < p->nslot_of ? p->slot[extent.expr] : -1;
+    int         own = program_slot(p, extent.expr);
     bool        a, b;
 
     if (!e || e->op == EXPR_CONST)
@@ -63,8 +64,8 @@ static bool mark_operand(const Program *p, const Operand *x, bool *slot)
     return false;
 }
 
-/* Marks the slots that a step reads or writes, without its bodies. Returns whether it knows no other run-time integer,
- * and reads or writes no slot as memory. */
+/* Marks the slots that a step knows, without its bodies. False: it needs what the caller gives or a tensor holds, or
+ * reads or writes the slots as memory. */
 static bool mark_step(const Program *p, const Step *step, bool *slot)
 {
     bool sets = step_sets(step);
@@ -105,7 +106,7 @@ static bool writes_slots(const Program *p, const Step *step)
     return false;
 }
 
-/* Takes back what a step writes that does not count. Returns whether that was anything. */
+/* Unmarks the slots that a step sets to something that is not counted. Returns whether there are any. */
 static bool discount(const Capture *c, const Step *step)
 {
     bool all = writes_slots(c->program, step), changed = false;
@@ -130,7 +131,7 @@ static void find_counted(const Capture *c)
     }
 }
 
-/* Whether a step sets or checks what counts, and the one in front knows nothing of it. */
+/* Whether a step sets or checks counted integers, and the kernel or copy in front of it knows none of them. */
 static bool may_precede(const Capture *c, const Step *step)
 {
     const Program *p = c->program;
@@ -147,7 +148,8 @@ static bool may_precede(const Capture *c, const Step *step)
     return true;
 }
 
-/* Moves what counts to the loop in front of it, or to the beginning of a body. */
+/* Moves steps that set or check counted integers up to the loop or branch in front of them, or to the beginning of
+ * their body. */
 static void gather_counts(const Capture *c, Range range)
 {
     Program *p = c->program;
@@ -184,7 +186,7 @@ static bool can_hold(const Capture *c, int s)
     return owns || step->kind == STEP_SET || step->kind == STEP_CHECK || step_has_fixed_places(p, step);
 }
 
-/* Whether no step outside of a row, and no tensor of the caller, knows a slot of a step in it. */
+/* Whether no step outside of a row knows a slot that a step in it knows, and no output has an extent from one. */
 static bool is_private(const Capture *c, Range row)
 {
     const Program *p = c->program;

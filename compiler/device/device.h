@@ -57,8 +57,8 @@ void program_capture_loops(Program *program);
  * an H100 they delay open by some 15 ms. */
 enum { MOST_WALKED = 8192 };
 
-/* The steps that the host goes through in a range, those of all iterations, at the largest extents. `given`: those that
- * it gives the device; of a graph: its nodes. */
+/* The steps that the host goes through in a range, all iterations counted, at the largest extents; saturates. given:
+ * only those that it gives the device, which are the nodes of a graph. */
 int64_t program_walked(const Program *program, Range range, bool given);
 
 /* Whether run-time integers are set outside of captured loops: then a graph is of their values. */

@@ -1,7 +1,7 @@
-/* recheck_captured.c - checks captured loops again: it goes through each as the host does while a graph is made, with
- * numbers, and none that was there before. Whatever a step needs must then be known, each step must be one that a graph
- * holds, and what the walk has set must be needed nowhere else. Independent of captured.c, which follows dependences
- * and looks at no value. */
+/* recheck_captured.c - checks captured loops again: it walks each with numbers, as the host does while a graph is made,
+ * and begins without any. The walk must have set whatever a step needs, each step must be one that a graph can hold,
+ * and nothing else may need what the walk has set. Independent of captured.c, which follows dependences and looks at no
+ * value. */
 #include "device/recheck.h"
 
 #include "graph/interval.h"
@@ -65,6 +65,7 @@ static bool all_known(const LoopWalk *w, const Extent *extent, int count)
     return true;
 }
 
+/* Whether the host gives the device this step, with numbers that the walk knows. */
 static bool is_given_known(const LoopWalk *w, const Step *step)
 {
     const Program *p = w->program;

@@ -19,11 +19,8 @@ typedef struct DeviceRecheck {
 
 static int complain(const DeviceRecheck *r, int step, const char *what)
 {
-    Loc loc = {0};
-
-    if (r->program->step[step].norigin)
-        loc = r->program->step[step].origin[0]->loc;
-    return diag_bug(r->diag, loc, "the program for the device is wrong: step %d %s", step, what);
+    return diag_bug(r->diag, step_loc(&r->program->step[step]), "the program for the device is wrong: step %d %s", step,
+                    what);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- places */

@@ -1,11 +1,6 @@
 /* emit_extent.c - run-time integers as C expressions over the slots d[], the caller's extents and literals. */
 #include "emit/emit.h"
 
-static int slot_of(const Emit *emit, int expr)
-{
-    return expr < emit->program->nslot_of ? emit->program->slot[expr] : -1;
-}
-
 /* Whether the value is within half of the range of int64_t, so that no sum, difference or product of two inside it
  * overflows. */
 static bool is_tame(const Expr *e)
@@ -119,8 +114,8 @@ void emit_extent(Emit *emit, Text *text, Extent extent)
 {
     if (extent.expr < 0)
         text_int64(text, extent.max);
-    else if (slot_of(emit, extent.expr) >= 0)
-        text_printf(text, "d[%d]", slot_of(emit, extent.expr));
+    else if (program_slot(emit->program, extent.expr) >= 0)
+        text_printf(text, "d[%d]", program_slot(emit->program, extent.expr));
     else
         emit_extent_value(emit, text, extent.expr);
 }

@@ -166,7 +166,7 @@ static void put_set(Emit *emit, int index, int depth)
     const Step *step = &emit->program->step[index];
     Text        value = text_new(emit->arena);
 
-    if (step->set.expr >= 0 && emit->program->slot[step->set.expr] == step->slot)
+    if (program_slot(emit->program, step->set.expr) == step->slot)
         emit_extent_value(emit, &value, step->set.expr);
     else if (step->set.expr >= 0) /* a copy of another one */
         emit_extent(emit, &value, step->set);

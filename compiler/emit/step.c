@@ -161,8 +161,7 @@ static void put_function(StepText *b, const Param *param)
 {
     const Step *step = b->step;
 
-    text_put(&b->call, emit_expression(b->emit, step->expr, param->ctype, !step->kernel->open,
-                                       step->norigin ? step->origin[0]->loc : (Loc){0}));
+    text_put(&b->call, emit_expression(b->emit, step->expr, param->ctype, !step->kernel->open, step_loc(step)));
 }
 
 /* A pointer, or nothing. */
@@ -293,7 +292,7 @@ const char *emit_step_function(Emit *emit, const Step *step, Text *extra)
     if (record->wide_border && record->wide_border(step))
         emit->wide_borders = true;
     if (build(&b) < 0) {
-        emit->status = diag_bug(emit->diag, step->norigin ? step->origin[0]->loc : (Loc){0},
+        emit->status = diag_bug(emit->diag, step_loc(step),
                                 "kernel %s takes other operands or arguments than its step has", step->kernel->name);
         return "";
     }

@@ -141,14 +141,12 @@ static Reach reach_of_terms(const Sizes *s, const Step *step, const char *terms)
 static int left(const Sizes *s, int index, const char *name, Reach found, const Operand *x)
 {
     Reach       own = reach_of(s, x);
-    Loc         loc = {0};
     const Step *step = &s->program->step[index];
 
     if (found.is_empty || (!own.is_empty && found.before <= own.before && found.behind <= own.behind))
         return 0;
-    loc = step->norigin ? step->origin[0]->loc : loc;
     return diag_bug(
-        s->diag, loc,
+        s->diag, step_loc(step),
         "the program is wrong: step %d: %s goes %lld elements before and %lld behind the first of '%s', which has %lld "
         "and %lld",
         index, step->kernel->name, (long long)found.before, (long long)found.behind, name, (long long)own.before,
@@ -160,11 +158,9 @@ static int left(const Sizes *s, int index, const char *name, Reach found, const 
 static int differs(const Sizes *s, int index, int operand, int64_t literal)
 {
     const Step *step = &s->program->step[index];
-    Loc         loc = {0};
 
-    loc = step->norigin ? step->origin[0]->loc : loc;
     return diag_bug(
-        s->diag, loc,
+        s->diag, step_loc(step),
         "the program is wrong: step %d: the expression reads operand %d every %lld elements, which lie otherwise",
         index, operand, (long long)literal);
 }
@@ -233,7 +229,7 @@ static int check_shared(const Sizes *s, int index, const Shared *shared)
     if (value_of(s, a[i]) == value_of(s, b[k]))
         return 0;
     return diag_bug(
-        s->diag, step->norigin ? step->origin[0]->loc : (Loc){0},
+        s->diag, step_loc(step),
         "the program is wrong: step %d: %s: axis %d of %s has %lld elements, axis %d of %s, which is the same, %lld",
         index, step->kernel->name, i, shared->a, (long long)value_of(s, a[i]), k, shared->b,
         (long long)value_of(s, b[k]));

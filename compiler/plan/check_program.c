@@ -18,17 +18,14 @@ typedef struct Checker {
 __attribute__((format(printf, 3, 4))) static int wrong(const Checker *c, int step, const char *format, ...)
 {
     char    text[300];
-    Loc     loc = {0};
     va_list list;
 
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     if (step < 0)
-        return diag_bug(c->diag, loc, "the program is wrong: %s", text);
-    if (c->program->step[step].norigin)
-        loc = c->program->step[step].origin[0]->loc;
-    return diag_bug(c->diag, loc, "the program is wrong: step %d: %s", step, text);
+        return diag_bug(c->diag, (Loc){0}, "the program is wrong: %s", text);
+    return diag_bug(c->diag, step_loc(&c->program->step[step]), "the program is wrong: step %d: %s", step, text);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- buffers */
@@ -332,8 +329,7 @@ static int check_step(const Checker *c, int index)
     if (s->kind == STEP_READ && s->noperand != 1)
         return wrong(c, index, "loads from %d operands", s->noperand);
     if (s->kind == STEP_IF && s->set.expr >= 0 && s->set.expr < c->program->model->nexpr &&
-        (s->set.expr >= c->program->nslot_of || c->program->slot[s->set.expr] < 0) &&
-        program_given(c->program)[s->set.expr])
+        program_slot(c->program, s->set.expr) < 0 && program_given(c->program)[s->set.expr])
         return 0;
     if ((s->kind == STEP_CHECK || s->kind == STEP_IF || s->kind == STEP_LOOP) &&
         check_extent(c, index, s->set, "a condition or count") < 0)

@@ -7,10 +7,8 @@
 static int wrong(const Program *program, Diag *diag, int index, int slice, int operand, const char *what)
 {
     const Step *step = &program->step[index];
-    Loc         loc = {0};
 
-    loc = step->norigin ? step->origin[0]->loc : loc;
-    return diag_bug(diag, loc, "the program is wrong: step %d: slice %d of %s: operand %d %s", index, slice,
+    return diag_bug(diag, step_loc(step), "the program is wrong: step %d: slice %d of %s: operand %d %s", index, slice,
                     step->kernel->name, operand, what);
 }
 

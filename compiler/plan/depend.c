@@ -46,7 +46,7 @@ static void touch_extent(UnitReader *r, Extent extent, int own)
 {
     const Program *p = r->touches->program;
     const Expr    *e = extent.expr < 0 ? NULL : &p->model->expr[extent.expr];
-    int            slot = e && extent.expr < p->nslot_of ? p->slot[extent.expr] : -1;
+    int            slot = program_slot(p, extent.expr);
 
     if (slot >= 0 && slot != own) {
         touch_slot(r, slot, false);

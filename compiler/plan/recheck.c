@@ -79,12 +79,9 @@ static bool permitted(const Recheck *r, const Step *step, int a, int b)
 
 static int complain(const Recheck *r, int step, int victim, int culprit)
 {
-    Loc loc = {0};
-
-    if (r->program->step[step].norigin)
-        loc = r->program->step[step].origin[0]->loc;
-    return diag_bug(r->diag, loc, "the plan lets step %d write '%s' at %lld over '%s' at %lld, which is still needed",
-                    step, r->program->buffer[culprit].name, (long long)r->plan->offset[culprit],
+    return diag_bug(r->diag, step_loc(&r->program->step[step]),
+                    "the plan lets step %d write '%s' at %lld over '%s' at %lld, which is still needed", step,
+                    r->program->buffer[culprit].name, (long long)r->plan->offset[culprit],
                     r->program->buffer[victim].name, (long long)r->plan->offset[victim]);
 }
 

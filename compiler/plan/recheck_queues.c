@@ -17,13 +17,6 @@ typedef struct QueueRecheck {
     bool *writes; /* [step][slot]: written */
 } QueueRecheck;
 
-static Loc loc_of(const QueueRecheck *r, int step)
-{
-    Loc none = {0};
-
-    return r->program->step[step].norigin ? r->program->step[step].origin[0]->loc : none;
-}
-
 /* ----------------------------------------------------------------------------------------------------------- clocks */
 
 static bool *outermost_steps(const Program *p)
@@ -51,7 +44,8 @@ static int check_waits(const QueueRecheck *r)
     }
     for (int s = 0; s < p->nstep; s++)
         if (p->step[s].queue < 0 || p->step[s].queue >= r->queues)
-            return diag_bug(r->diag, loc_of(r, s), "step %d is in queue %d of %d", s, p->step[s].queue, r->queues);
+            return diag_bug(r->diag, step_loc(&r->program->step[s]), "step %d is in queue %d of %d", s,
+                            p->step[s].queue, r->queues);
     return 0;
 }
 
@@ -214,7 +208,7 @@ static void find_slots(QueueRecheck *r)
 
 static int complain(const QueueRecheck *r, int first, int second, const char *what)
 {
-    return diag_bug(r->diag, loc_of(r, second),
+    return diag_bug(r->diag, step_loc(&r->program->step[second]),
                     "nothing keeps step %d from running beside step %d, although both touch '%s'", second, first, what);
 }
 

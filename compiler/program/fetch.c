@@ -297,8 +297,7 @@ void block_bytes(const Program *p, const Buffer *block, int64_t from, int64_t by
 
 static int wrong(const Program *p, Diag *diag, int step, const char *what)
 {
-    return diag_bug(diag, p->step[step].norigin ? p->step[step].origin[0]->loc : (Loc){0},
-                    "the program is wrong: step %d: %s", step, what);
+    return diag_bug(diag, step_loc(&p->step[step]), "the program is wrong: step %d: %s", step, what);
 }
 
 /* The state of each block while the steps are walked. */

@@ -232,6 +232,18 @@ static inline int step_bodies(const Step *step)
     return step->kind == STEP_IF || step->kind == STEP_LOOP ? 2 : 0;
 }
 
+/* The slot that keeps an expression's value; -1: it is computed where it is needed. */
+static inline int program_slot(const Program *program, int expr)
+{
+    return expr >= 0 && expr < program->nslot_of ? program->slot[expr] : -1;
+}
+
+/* The first node that the step computes; nowhere if none is known. */
+static inline Loc step_loc(const Step *step)
+{
+    return step->norigin ? step->origin[0]->loc : (Loc){0};
+}
+
 /* Whether the step gives a run-time integer its value. */
 static inline bool step_sets(const Step *step)
 {

@@ -2,7 +2,7 @@
 #include "program/fetch.h"
 
 #include "codegen_templates/c/rows.c"
-#include "graph/linear_form.h"
+#include "graph/interval.h"
 #include "program/interpret.h"
 #include "program/operand.h"
 #include "program/program.h"
@@ -28,16 +28,10 @@ static int64_t part_value(const ProgramRun *run, int expr)
     return expr < 0 ? 0 : extent_value(run, (Extent){run->program->model->expr[expr].hi, expr});
 }
 
-static int64_t floor_mod(int64_t a, int64_t b)
-{
-    return b ? a - int_floor_div(a, b) * b : 0;
-}
-
 /* Evaluates an expression from the slots of its operands; symbols were stored in their slots before. */
 static int64_t expr_value(const ProgramRun *run, int expr)
 {
     const Expr *e = &run->program->model->expr[expr];
-    int64_t     a, b;
 
     if (e->op == EXPR_CONST)
         return e->lo;
@@ -45,41 +39,17 @@ static int64_t expr_value(const ProgramRun *run, int expr)
         return run->dims[run->program->slot[expr]];
     if (e->op == EXPR_SELECT)
         return part_value(run, part_value(run, e->c) ? e->a : e->b);
-    a = part_value(run, e->a);
-    b = part_value(run, e->b);
-    switch (e->op) {
-    case EXPR_ADD:
-        return int_saturated_add(a, b);
-    case EXPR_SUB:
-        return b == INT64_MIN ? int_saturated_add(int_saturated_add(a, INT64_MAX), 1) : int_saturated_add(a, -b);
-    case EXPR_MUL:
-        return int_saturated_mul(a, b);
-    case EXPR_DIV:
-        return int_floor_div(a, b);
-    case EXPR_CEILDIV:
-        return b ? int_floor_div(a, b) + (floor_mod(a, b) != 0) : 0;
-    case EXPR_MOD:
-        return floor_mod(a, b);
-    case EXPR_MIN:
-        return a < b ? a : b;
-    case EXPR_MAX:
-        return a > b ? a : b;
-    case EXPR_BCAST:
-        return a == 1 ? b : a;
-    case EXPR_EQ:
-        return a == b;
-    default:
-        return a < b; /* EXPR_LT */
-    }
+    return interval_evaluate(e->op, part_value(run, e->a), part_value(run, e->b));
 }
 
 static int64_t extent_value(const ProgramRun *run, Extent extent)
 {
+    int slot;
+
     if (extent.expr < 0)
         return extent.max;
-    if (extent.expr < run->program->nslot_of && run->program->slot[extent.expr] >= 0)
-        return run->dims[run->program->slot[extent.expr]];
-    return expr_value(run, extent.expr);
+    slot = program_slot(run->program, extent.expr);
+    return slot >= 0 ? run->dims[slot] : expr_value(run, extent.expr);
 }
 
 /* dims[slot] = value; fails outside the interval that the plan assumes. */
@@ -97,7 +67,7 @@ static int set_slot(ProgramRun *run, const Step *step, int64_t value)
 
 static int run_set(ProgramRun *run, const Step *step)
 {
-    bool own = step->set.expr >= 0 && run->program->slot[step->set.expr] == step->slot;
+    bool own = program_slot(run->program, step->set.expr) == step->slot;
 
     return set_slot(run, step, own ? expr_value(run, step->set.expr) : extent_value(run, step->set));
 }
