@@ -84,8 +84,8 @@ void cuda_stretch(Emit *emit, int stretch, int depth)
 {
     Range range = emit->program->stretch[stretch];
 
-    text_printf(&emit->run, "%sif (%s_launch(memory, %d)) /* steps %d to %d */\n%sreturn OCC_ECUDA;\n", c_blanks(depth),
-                emit->name, stretch, range.begin, range.end - 1, c_blanks(depth + 1));
+    text_printf(&emit->run, "%sstatus = %s_launch(memory, %d); /* steps %d to %d */\n%sif (status)\n%sreturn status;\n",
+                c_blanks(depth), emit->name, stretch, range.begin, range.end - 1, c_blanks(depth), c_blanks(depth + 1));
 }
 
 void emit_stretches_capture(Emit *emit, Text *text)

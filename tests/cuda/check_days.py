@@ -59,6 +59,21 @@ STRETCHES = """<ir_version: 8, opset_import: ["" : 17]>
     }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), CONSTANTS, LAYERS.format("x"), SCAN.format("k", "h"),
           *(LAYERS.format(name) for name in ("b", "a", "turned")))
 
+# The loop is a stretch. Its first iteration reshapes one element to two.
+CHECKED = """<ir_version: 8, opset_import: ["" : 17]>
+    main (float[8] x, bool c) => (float[8] y) <int64 three = {3}, int64 one = {1}, int64[1] zero = {0}, int64[1] two = {2}> {
+      e = If (c) <then_branch = yes () => (float[8] f) { f = Softmax(x) }, else_branch = no () => (float[8] g) { g = Neg(x) }>
+      y = Loop (three, , e) <body = turn (int64 i, bool p, float[8] a) => (bool q, float[8] d) {
+          q = Identity(p)
+          n = Add(i, one)
+          m = Unsqueeze(n, zero)
+          s = Slice(a, zero, m, zero)
+          t = Reshape(s, two)
+          u = ReduceSum <keepdims = 0> (t)
+          d = Add(a, u)
+        }>
+    }"""
+
 DECIDED = """<ir_version: 8, opset_import: ["" : 17]>
     main (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}, float zero = {0}, float one = {1}, %s> {
       %s s = ReduceSum <keepdims = 0> (x)
@@ -187,7 +202,7 @@ def stretch_failures(arguments, folder):
     place = os.path.join(folder, "turned.txt")
     with open(place, "w") as file:
         file.write("turned\n")
-    lines = {f"if (model_launch(memory, {i})) /* steps ": 1 if i < 4 else 0 for i in range(5)}
+    lines = {f"status = model_launch(memory, {i}); /* steps ": 1 if i < 4 else 0 for i in range(5)}
     yield from host_failures(arguments, folder, "stretches", "stretches", saved(folder, "stretches", STRETCHES), lines, f"--place={place}")
     one = {"if (memory->context->decided[0]) {": 1, "decided[1]) {": 0}
     yield from host_failures(arguments, folder, "decided", "decided", saved(folder, "decided", DECIDED), one)
@@ -195,6 +210,20 @@ def stretch_failures(arguments, folder):
     yield from host_failures(arguments, folder, "nested", "decided", nested, {**one, "{model_part_0_2, 3, {5, 6}}": 1})
     captured = {"cudaGraphLaunch((cudaGraphExec_t)memory->context->graph": 1}
     yield from host_failures(arguments, folder, "captured", "decided", saved(folder, "captured", CAPTURED), captured)
+
+
+def check_failures(arguments, folder):
+    """A check of the host's that fails in a stretch, of which no graph is then made: its code."""
+    for flag in ("--graph=auto", "--graph=off"):
+        build(arguments, saved(os.path.dirname(folder), "checked", CHECKED), folder, flag)
+        for name, data in (("x", struct.pack("8f", *range(8))), ("c", b"\1")):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(data)
+        with open(os.path.join(folder, "model.c")) as file:
+            stretches = file.read().count("model_launch(memory, 0)")
+        done = subprocess.run(["./model", "x", "c"], cwd=folder, capture_output=True, text=True)
+        if stretches != (flag == "--graph=auto") or done.returncode != 1 or "(-6)" not in done.stderr + done.stdout:
+            yield f"a false check, {flag}: {stretches} stretches, exit {done.returncode}: {done.stdout}{done.stderr}"
 
 
 def index_failures(arguments, folder):
@@ -226,6 +255,7 @@ def main():
         found += size_failures(arguments, folder)
         found += stretch_failures(arguments, folder)
         found += index_failures(arguments, folder)
+        found += check_failures(arguments, folder)
     print(*found, f"{1 if not found else 0} passed, {len(found)} failed, 0 skipped", sep="\n")
     sys.exit(1 if found else 0)
 
