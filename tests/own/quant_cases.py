@@ -181,9 +181,9 @@ class Graph:
     def through(self, value, scale=0.0313, zero=np.uint8(121)):
         return self.add("DequantizeLinear", self.quantise(value, scale, zero), np.float32(scale), zero)
 
-    def weight(self, *shape, axis=0, seed=3):
+    def weight(self, *shape, axis=0, seed=3, small=True):
         scale = np.linspace(0.011, 0.017, shape[axis], dtype=np.float32)
-        return self.add("DequantizeLinear", draw(np.int8, *shape, seed=seed, weight=True), scale, np.zeros(shape[axis], np.int8), axis=axis)
+        return self.add("DequantizeLinear", draw(np.int8, *shape, seed=seed, weight=small), scale, np.zeros(shape[axis], np.int8), axis=axis)
 
     def case(self, name, *outputs):
         info = [helper.make_empty_tensor_value_info(v) for v in outputs]
@@ -202,6 +202,14 @@ def qdq_conv(name, zero, relu=False, shared=False, bias=None, shape=(1, 5, 9, 9)
     outputs = [y] if shared else []
     y = g.add("Relu", y) if relu else y
     return g.case(name, *outputs, g.through(y, 0.0931, zero))
+
+
+def qdq_short_rows(name, kernel, zero, step, shape=(2, 64, 27, 29)):
+    """Rows of 15 results, of which one is left over by tiles: windows of several rows are gathered."""
+    g = Graph(*shape)
+    weight = g.weight(72, shape[1], kernel, kernel, small=False)
+    y = g.add("Conv", g.through("x", zero=zero), weight, strides=[2, 2], pads=[kernel // 2] * 4)
+    return g.case(name, g.through(y, step, zero))
 
 
 def qdq_conv_transpose(name, zero, kernel, bias=None, shape=(1, 5, 6, 7), relu=False, outputs=6, **attributes):
@@ -310,6 +318,8 @@ DYNAMIC = [
 
 QDQ = [
     qdq_conv("qdq_conv", np.uint8(121)),
+    qdq_short_rows("qdq_short_rows", 3, np.uint8(121), 0.37),
+    qdq_short_rows("qdq_short_rows_of_points", 1, np.int8(-3), 0.13),
     qdq_conv("qdq_conv_relu_int8", np.int8(-3), relu=True, bias=draw(np.float32, 6, seed=5)),
     qdq_conv("qdq_conv_needed_elsewhere", np.int8(-3), relu=True, shared=True),
     qdq_conv("qdq_conv_dilated", np.uint8(121), dilations=[2, 2]),
