@@ -466,6 +466,40 @@ static int sum(Graph *graph, int at, const Uses *uses)
     return become(graph, at, is_conv ? OP_ours_IntegerConv : OP_ours_IntegerProduct, &q, &w, &(Bias){NULL, NULL});
 }
 
+/* The value that quantises instead of `value`: a Relu in between commutes with a multiplication by a positive number. */
+static const Value *behind_relu(const Graph *graph, const Uses *uses, const Value *value)
+{
+    const Node *user = is_read_once(uses, value) && !graph_has_output(graph, value) ? uses->user[value->id] : NULL;
+
+    return user && user->op == OP_onnx_Relu && user->graph == graph ? user->out[0] : value;
+}
+
+/* The quantisation step of a sum's only reader goes into the scale of the sum: one multiplication for each result. */
+static int take_step(Graph *graph, int at, const Uses *uses)
+{
+    static const double one = 1.0;
+    Node               *node = graph->node[at], *user;
+    double              step, *scale;
+    int64_t             count;
+
+    if (node->op != OP_ours_IntegerConv && node->op != OP_ours_IntegerConvTranspose &&
+        node->op != OP_ours_IntegerProduct)
+        return 0;
+    step = step_behind(graph, uses, behind_relu(graph, uses, node->out[0]), &user);
+    count = type_elements(&node->in[2]->type);
+    scale = arena_array(graph->model->arena, double, count + 1);
+    if (step <= 0.0 || step == 1.0 || !integer_scales(node->in[2], count, scale))
+        return 0;
+    for (int64_t i = 0; i < count; i++) {
+        scale[i] /= step;
+        if (!(scale[i] > 0x1p-100 && scale[i] < 0x1p100))
+            return 0;
+    }
+    node->in[2] = integer_scale(graph, scale, count);
+    user->in[1] = integer_scale(graph, &one, 1);
+    return 1;
+}
+
 /* --------------------------------------------------------------------------------------------------------- the pass */
 
 static int rewrite(Graph *graph, Diag *diag)
@@ -487,6 +521,9 @@ static int rewrite(Graph *graph, Diag *diag)
         changes += cancel_pair(graph, i);
     for (int i = 0; i < graph->nnode; i++)
         changes += read_bytes(graph, i, &uses) || sum(graph, i, &uses);
+    uses = uses_of(graph->model);
+    for (int i = 0; i < graph->nnode; i++)
+        changes += take_step(graph, i, &uses);
     return changes;
 }
 

@@ -4,13 +4,15 @@ usage: test_steps.py OCCAMYC
 """
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
 import unittest
 
+import numpy
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 OCCAMYC = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "occamyc"
 
@@ -58,24 +60,46 @@ def sequence():
         ["--dim", "a=1..3", "--dim", "b=1..5"]
 
 
+def sum_of_bytes(*between):
+    """A product of bytes, quantised again, perhaps behind other operators."""
+    constants = {"xs": numpy.float32(0.3), "ws": numpy.linspace(0.01, 0.05, 24, dtype=numpy.float32), "ys": numpy.float32(0.7),
+                 "xz": numpy.uint8(3), "wz": numpy.zeros(24, numpy.int8), "w": numpy.arange(16 * 24).reshape(16, 24).astype(numpy.int8)}
+    names = ["sum", *(f"between{i}" for i in range(len(between)))]
+    return [helper.make_node("DequantizeLinear", ["x", "xs", "xz"], ["a"]),
+            helper.make_node("DequantizeLinear", ["w", "ws", "wz"], ["b"], axis=1), helper.make_node("MatMul", ["a", "b"], ["sum"]),
+            *(helper.make_node(op, [names[i]], [names[i + 1]]) for i, op in enumerate(between)),
+            helper.make_node("QuantizeLinear", [names[-1], "ys", "xz"], ["y"])], \
+        [value("x", [5, 16], TensorProto.UINT8)], [value("y", [5, 24], TensorProto.UINT8)], \
+        [numpy_helper.from_array(numpy.asarray(array), name) for name, array in constants.items()]
+
+
 class Steps(unittest.TestCase):
-    def steps_of(self, nodes, inputs, outputs, options):
-        graph = helper.make_graph(nodes, "net", inputs, outputs)
+    def made(self, file, nodes, inputs, outputs, options=(), constants=()):
+        """The text of one of the files that are written."""
+        graph = helper.make_graph(nodes, "net", inputs, outputs, constants)
         with tempfile.TemporaryDirectory() as folder:
             model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
             onnx.save(model, folder + "/m.onnx")
-            words = [OCCAMYC, "m.onnx", *options, "--report=m.json"]
+            words = [OCCAMYC, "m.onnx", "-o", "m.c", *options, "--report=m.json"]
             done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr)
-            with open(folder + "/m.json") as file:
-                return json.load(file)["steps"]
+            with open(f"{folder}/{file}") as text:
+                return text.read()
 
     def test_every_step_names_its_node(self):
         wanted = ((one_hot, {"read"}), (loop, {"read", "loop"}), (branches, {"set", "if"}), (sequence, {"read"}))
         for make, kinds in wanted:
-            steps = self.steps_of(*make())
+            steps = json.loads(self.made("m.json", *make()))["steps"]
             self.assertLessEqual(kinds, {s["kind"] for s in steps}, make.__name__)
             self.assertEqual([s for s in steps if not s["nodes"]], [], make.__name__)
+
+    def test_a_sum_of_bytes_is_scaled_once(self):
+        """Both quantisation steps are one factor; a logistic function in between needs the sum itself."""
+        for between, products in (((), 1), (("Relu",), 1), (("Sigmoid",), 2)):
+            nodes, inputs, outputs, constants = sum_of_bytes(*between)
+            text = self.made("m.c", nodes, inputs, outputs, constants=constants)
+            expression = re.search(r"^OCC_INLINE \w+ m_expr_1\(.*?^}", text, re.DOTALL | re.MULTILINE)
+            self.assertEqual(expression[0].count("mul("), products, between)
 
 
 if __name__ == "__main__":
