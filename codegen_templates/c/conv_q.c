@@ -85,7 +85,7 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, c
         else if (strips)
             occ_strip_group(&q, with, scratch, group, OCC_Q_VECTORS, form->strip, form->kept > 0);
         else if (known && (flat || edges))
-            occ_q_channels(&q, with, group, OCC_Q_VECTORS);
+            occ_q_channels(&q, with, group, width == 1 && q.g.batch == 1 ? OCC_Q_ALONE : OCC_Q_VECTORS);
         else
             occ_q_group_TPL_N_TPL_N2(&q, group);
 }

@@ -18,6 +18,10 @@
 #define OCC_Q_ROWS(vectors) ((vectors) == 1 ? 8 : (vectors) == 2 ? 6 : 2)
 #endif
 
+/* Vectors of a tile of one pixel, which has registers to spare: all of a panel's row, so that weights are read once, in
+ * order. */
+#define OCC_Q_ALONE (OCC_W == 16 ? 2 : 4)
+
 /* The parameters of a convolution of bytes, as its step passes them. */
 typedef struct occ_q_form {
     occ_window window;

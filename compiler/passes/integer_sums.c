@@ -466,7 +466,7 @@ static int sum(Graph *graph, int at, const Uses *uses)
     return become(graph, at, is_conv ? OP_ours_IntegerConv : OP_ours_IntegerProduct, &q, &w, &(Bias){NULL, NULL});
 }
 
-/* The value that quantises instead of `value`: a Relu in between commutes with a multiplication by a positive number. */
+/* The value whose reader quantises `value`: a Relu in between commutes with a multiplication by a positive number. */
 static const Value *behind_relu(const Graph *graph, const Uses *uses, const Value *value)
 {
     const Node *user = is_read_once(uses, value) && !graph_has_output(graph, value) ? uses->user[value->id] : NULL;

@@ -57,6 +57,7 @@ static void single_taps_beyond_each_end(void **state)
     CONV(strip_point, 0, 1, 36, 47, 15, 15, 1, 1, 1, 0) CONV(strip_holes, 0, 0, 16, 20, 23, 23, 3, 1, 2, 2) \
     CONV(strip_sparse, 0, 0, 32, 24, 19, 10, 1, 2, 1, 0) CONV(strip_beyond, 0, 0, 16, 16, 3, 19, 5, 1, 1, 10) \
     CONV(gather_3x3, 0, 1, 24, 53, 7, 7, 3, 1, 1, 1) CONV(gather_strides, 0, 0, 40, 32, 14, 7, 3, 2, 1, 1) \
+    CONV(alone, 0, 1, 12, 77, 1, 1, 1, 1, 1, 0) CONV(alone_signed, 1, 0, 37, 53, 1, 1, 1, 1, 1, 0) \
     CONV(gather_sparse, 1, 0, 64, 40, 13, 7, 1, 2, 1, 0) CONV(gather_holes, 1, 1, 16, 20, 9, 9, 3, 1, 3, 3)
 /* clang-format on */
 
