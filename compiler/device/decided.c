@@ -10,57 +10,63 @@
 #include "program/flow.h"
 #include "program/operand.h"
 
-/* Whether an expression is made of another one. */
-static bool is_made_of(const Model *model, int expr, int of)
+/* For each expression whether it is made of expression `of`. Parts of an expression come before it, so each is looked
+ * at once. */
+static const bool *made_of(const Program *p, int of)
 {
-    const Expr *e = expr < 0 ? NULL : &model->expr[expr];
+    const Model *model = p->model;
+    bool        *made = arena_array(p->arena, bool, model->nexpr + 1);
 
-    if (!e || expr == of)
-        return e != NULL;
-    return e->op >= EXPR_ADD &&
-           (is_made_of(model, e->a, of) || is_made_of(model, e->b, of) || is_made_of(model, e->c, of));
+    for (int i = of < 0 ? model->nexpr : of; i < model->nexpr; i++) {
+        const Expr *e = &model->expr[i];
+
+        made[i] = i == of || (e->op >= EXPR_ADD &&
+                              ((e->a >= 0 && made[e->a]) || (e->b >= 0 && made[e->b]) || (e->c >= 0 && made[e->c])));
+    }
+    return made;
 }
 
-static bool any_made_of(const Program *p, const Extent *extent, int count, int of)
+static bool any_made(const Extent *extent, int count, const bool *made)
 {
     for (int i = 0; i < count; i++)
-        if (is_made_of(p->model, extent[i].expr, of))
+        if (extent[i].expr >= 0 && made[extent[i].expr])
             return true;
     return false;
 }
 
-/* Whether a step needs a run-time integer. */
-static bool needs(const Program *p, const Step *step, int expr)
+/* Whether a step needs the run-time integer `expr`, or what is made of it. */
+static bool needs(const Program *p, const Step *step, int expr, const bool *made)
 {
     bool sets = step->kind != STEP_KERNEL && step->kind != STEP_COPY && step->kind != STEP_READ;
-    bool found = (sets && any_made_of(p, &step->set, 1, expr)) ||
-                 (step->kind == STEP_LOOP && step->until >= 0 && step->until == p->slot[expr]);
+    bool found = (sets && any_made(&step->set, 1, made)) ||
+                 (step->kind == STEP_LOOP && step->until >= 0 && step->until == program_slot(p, expr));
 
     for (int k = 0; k < step->noperand; k++) {
         const Operand *x = &step->operand[k];
 
-        found |= any_made_of(p, &x->offset, 1, expr) || any_made_of(p, x->dim, x->rank, expr) ||
-                 any_made_of(p, x->stride, x->rank, expr) || (p->dims >= 0 && x->buffer == p->dims);
+        found |= any_made(&x->offset, 1, made) || any_made(x->dim, x->rank, made) ||
+                 any_made(x->stride, x->rank, made) || (p->dims >= 0 && x->buffer == p->dims);
     }
     for (int i = 0; i < step->narg; i++)
-        found |= step->arg[i].ints && any_made_of(p, step->arg[i].ints, step->arg[i].count, expr);
+        found |= step->arg[i].ints && any_made(step->arg[i].ints, step->arg[i].count, made);
     return found;
 }
 
 /* Whether the branch alone needs its condition: no other step, no tensor of the caller. */
 static bool is_private(const Program *p, int branch)
 {
-    int expr = p->step[branch].set.expr;
+    int         expr = p->step[branch].set.expr;
+    const bool *made = made_of(p, expr);
 
     for (int s = 0; s < p->nstep; s++)
-        if (s != branch && needs(p, &p->step[s], expr))
+        if (s != branch && needs(p, &p->step[s], expr, made))
             return false;
     for (int s = 0; s < p->nstep; s++)
         if (s != branch - 1 && p->step[s].slot == p->step[branch - 1].slot &&
             (p->step[s].kind == STEP_SET || p->step[s].kind == STEP_READ || p->step[s].kind == STEP_LOOP))
             return false;
     for (int i = 0; i < p->nout; i++)
-        if (p->out[i].type.kind != TYPE_TENSOR || any_made_of(p, p->out[i].type.dim, p->out[i].type.rank, expr))
+        if (p->out[i].type.kind != TYPE_TENSOR || any_made(p->out[i].type.dim, p->out[i].type.rank, made))
             return false;
     return true;
 }

@@ -5,51 +5,61 @@
 
 #include "program/flow.h"
 
-/* Whether a value is computed from the run-time integer of a slot. */
-static bool comes_from(const Program *p, Extent extent, int slot)
+/* The values that are computed from the run-time integer of a slot: from[expression]. What a value is computed from was
+ * made before it. */
+static const bool *computed_from(const Program *p, int slot)
 {
-    const Expr *e = extent.expr < 0 ? NULL : &p->model->expr[extent.expr];
+    const Model *model = p->model;
+    bool        *from = arena_array(p->arena, bool, model->nexpr + 1);
 
-    if (!e)
-        return false;
-    if (p->slot[extent.expr] == slot)
-        return true;
-    return e->op >= EXPR_ADD && (comes_from(p, (Extent){0, e->a}, slot) || comes_from(p, (Extent){0, e->b}, slot) ||
-                                 comes_from(p, (Extent){0, e->c}, slot));
+    for (int i = 0; i < model->nexpr; i++) {
+        const int part[3] = {model->expr[i].a, model->expr[i].b, model->expr[i].c};
+
+        from[i] = program_slot(p, i) == slot;
+        for (int k = 0; k < 3 && model->expr[i].op >= EXPR_ADD; k++)
+            from[i] |= part[k] >= 0 && from[part[k]];
+    }
+    return from;
 }
 
-static bool mentions_slot(const Program *p, const Step *step, int slot)
+static bool comes_from(const bool *from, Extent extent)
+{
+    return extent.expr >= 0 && from[extent.expr];
+}
+
+static bool mentions_slot(const Program *p, const Step *step, int slot, const bool *from)
 {
     bool found = false;
 
     if (step->kind == STEP_SET || step->kind == STEP_CHECK || step->kind == STEP_IF || step->kind == STEP_LOOP)
         found =
-            comes_from(p, step->set, slot) || (step->kind != STEP_IF && step->kind != STEP_CHECK && step->slot == slot);
+            comes_from(from, step->set) || (step->kind != STEP_IF && step->kind != STEP_CHECK && step->slot == slot);
     if (step->kind == STEP_READ)
         found = step->slot == slot;
     found |= step->kind == STEP_LOOP && step->until == slot;
     for (int k = 0; k < step->noperand; k++) {
         const Operand *x = &step->operand[k];
 
-        found |= x->buffer == p->dims || comes_from(p, x->offset, slot);
+        found |= x->buffer == p->dims || comes_from(from, x->offset);
         for (int i = 0; i < x->rank; i++)
-            found |= comes_from(p, x->dim[i], slot) || comes_from(p, x->stride[i], slot);
+            found |= comes_from(from, x->dim[i]) || comes_from(from, x->stride[i]);
     }
     for (int i = 0; i < step->narg; i++)
         for (int k = 0; k < step->arg[i].count && step->arg[i].ints; k++)
-            found |= comes_from(p, step->arg[i].ints[k], slot);
+            found |= comes_from(from, step->arg[i].ints[k]);
     return found;
 }
 
 bool recheck_known_outside(const Program *p, Range range, int slot)
 {
-    bool found = false;
+    const bool *from = computed_from(p, slot);
+    bool        found = false;
 
     for (int s = 0; s < p->nstep; s++)
-        found |= (s < range.begin || s >= range.end) && mentions_slot(p, &p->step[s], slot);
+        found |= (s < range.begin || s >= range.end) && mentions_slot(p, &p->step[s], slot, from);
     for (int i = 0; i < p->nout; i++)
         for (int k = 0; k < p->out[i].type.rank; k++)
-            found |= comes_from(p, p->out[i].type.dim[k], slot);
+            found |= comes_from(from, p->out[i].type.dim[k]);
     return found;
 }
 

@@ -49,7 +49,7 @@ static void make(World *w)
     p->language = LANGUAGE_DEVICE;
     p->model->expr = arena_array(w->arena, Expr, EXPRESSIONS);
     p->slot = arena_array(w->arena, int, EXPRESSIONS);
-    p->nslot_of = EXPRESSIONS;
+    p->model->nexpr = p->nslot_of = EXPRESSIONS;
     p->nslot = TWO;
     for (int e = 0; e < EXPRESSIONS; e++) {
         p->model->expr[e] = expr[e];
@@ -217,7 +217,7 @@ static void an_integer_of_many_is_looked_at_once(void **state)
     }
     p->model->expr = expr;
     p->slot = slot;
-    p->nslot_of = LAST + 1;
+    p->model->nexpr = p->nslot_of = LAST + 1;
     p->step[COMPUTE].operand[0].offset.expr = LAST;
     program_capture_loops(p);
     assert_true(p->step[LOOP].captured);

@@ -54,6 +54,7 @@ static void make_buffers(World *w)
     Program         *p = w->program;
 
     p->language = LANGUAGE_DEVICE;
+    p->model->nexpr = p->nslot_of = 3;
     p->model->expr = arena_array(w->arena, Expr, 3);
     p->model->expr[0] = p->model->expr[2] = (Expr){.op = EXPR_ELEM, .a = -1, .b = -1, .c = -1, .hi = 1};
     p->model->expr[1] = (Expr){.op = EXPR_ADD, .a = 0, .b = 0, .c = -1, .hi = 2};
@@ -184,6 +185,31 @@ static void what_the_host_must_know_it_decides(void **state)
 }
 
 /* Behind a row the host waits although it has waited inside: the graph has not. */
+/* An extent behind the branch is made of 2^60 conditions: each integer is the square of the one in front of it. */
+static void an_integer_of_many_is_looked_at_once(void **state)
+{
+    enum { FIRST = 3, ALL = FIRST + 60 };
+    World   *w = *state;
+    Program *p = w->program;
+    Expr    *expr = arena_array(w->arena, Expr, ALL);
+    Plan     plan;
+
+    make(w);
+    memcpy(expr, p->model->expr, FIRST * sizeof *expr);
+    for (int e = FIRST; e < ALL; e++) {
+        int root = e > FIRST ? e - 1 : 0;
+
+        expr[e] = (Expr){.op = EXPR_MUL, .a = root, .b = root, .c = -1, .hi = 1};
+    }
+    p->model->expr = expr;
+    p->model->nexpr = ALL;
+    p->step[FETCH].operand[0].dim[0].expr = ALL - 1;
+    plan = finish(w);
+    assert_int_equal(p->ndecided, 0);
+    assert_int_equal(program_recheck_device(p, &plan, &w->diag), 0);
+    assert_true(recheck_known_outside(p, (Range){COMPUTE, DOWN}, 0));
+}
+
 static void a_row_is_no_wait(void **state)
 {
     World   *w = *state;
@@ -357,6 +383,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
         TEST(a_branch_joins_what_is_around_it),
+        TEST(an_integer_of_many_is_looked_at_once),
         TEST(what_the_host_must_know_it_decides),
         TEST(a_row_is_no_wait),
         TEST(another_row_is_refused),
