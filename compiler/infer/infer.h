@@ -92,7 +92,7 @@ Type infer_shaped(DType dtype, const Type *like); /* the extents of `like` */
 Type type_sequence(Model *model, Type item, Extent count);
 Type type_optional(Model *model, Type item, Extent present);
 
-/* Numpy broadcast of two shapes; appends run-time equality only as EXPR_BCAST (lowering adds the check). */
+/* Numpy broadcast of two shapes. Extents of which only the run tells whether they broadcast get a run-time check. */
 int infer_broadcast(Infer *infer, const Node *node, const Type *a, const Type *b, Type *out);
 int infer_broadcast_inputs(Infer *infer, const Node *node, int first, int count,
                            Type *out); /* omitted ones are skipped */

@@ -1,6 +1,7 @@
 /* infer_type.c - making types: setting outputs, broadcasting, arithmetic on extents. */
 #include "infer/infer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------- arithmetic */
@@ -126,6 +127,19 @@ static Extent aligned_extent(int rank, const Extent *dim, int out_rank, int axis
     return own < 0 ? extent_const(1) : dim[own];
 }
 
+/* Needs two extents to be equal or one of them to be 1. */
+static int need_broadcast(Infer *infer, const Node *node, Extent x, Extent y, int axis)
+{
+    Model *model = infer->model;
+    Extent one = extent_const(1),
+           single = extent_op(model, EXPR_MAX, extent_op(model, EXPR_EQ, x, one), extent_op(model, EXPR_EQ, y, one));
+    char text[160];
+
+    snprintf(text, sizeof text, "extents %lld and %lld of axis %d do not broadcast; wanted equal ones or a 1",
+             (long long)x.max, (long long)y.max, axis);
+    return infer_check(infer, node, extent_op(model, EXPR_MAX, extent_op(model, EXPR_EQ, x, y), single), text);
+}
+
 int infer_broadcast_dims(Infer *infer, const Node *node, int rank_a, const Extent *a, int rank_b, const Extent *b,
                          int *rank, Extent *out)
 {
@@ -134,10 +148,9 @@ int infer_broadcast_dims(Infer *infer, const Node *node, int rank_a, const Exten
     *rank = rank_a > rank_b ? rank_a : rank_b;
     for (int i = 0; i < *rank; i++) {
         Extent x = aligned_extent(rank_a, a, *rank, i), y = aligned_extent(rank_b, b, *rank, i);
-        if (x.expr < 0 && y.expr < 0 && x.max != y.max && x.max != 1 && y.max != 1)
-            return diag_error(infer->diag, node->loc,
-                              "extents %lld and %lld of axis %d do not broadcast; wanted equal ones or a 1",
-                              (long long)x.max, (long long)y.max, i);
+
+        if (need_broadcast(infer, node, x, y, i) < 0)
+            return -1;
         result[i] = extent_op(infer->model, EXPR_BCAST, x, y);
     }
     memcpy(out, result, sizeof *out * (size_t)*rank);

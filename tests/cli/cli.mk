@@ -6,6 +6,6 @@ check-cli: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/cli/test_decoder.py $(BUILD)/occamyc '$(CC)'
 	$(PYTHON) tests/cli/test_verify.py $(BUILD)/occamyc
 	$(PYTHON) tests/cli/test_weights.py $(BUILD)/occamyc '$(CC)'
-	$(PYTHON) tests/cli/test_steps.py $(BUILD)/occamyc
+	$(PYTHON) tests/cli/test_steps.py $(BUILD)/occamyc '$(CC)'
 
 .PHONY: check-cli

@@ -1,10 +1,13 @@
 """Steps from outside: those that compute and read run-time integers say for which node they do, as those of kernels do.
 
-usage: test_steps.py OCCAMYC
+A sum of bytes is scaled once. Extents that do not broadcast stop the run.
+
+usage: test_steps.py OCCAMYC [CC]
 """
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -15,6 +18,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 OCCAMYC = os.path.abspath(sys.argv[1]) if len(sys.argv) > 1 else "occamyc"
+CC = shlex.split(sys.argv[2]) if len(sys.argv) > 2 else ["cc"]
 
 
 def value(name, extents, kind=TensorProto.FLOAT):
@@ -100,6 +104,23 @@ class Steps(unittest.TestCase):
             text = self.made("m.c", nodes, inputs, outputs, constants=constants)
             expression = re.search(r"^OCC_INLINE \w+ m_expr_1\(.*?^}", text, re.DOTALL | re.MULTILINE)
             self.assertEqual(expression[0].count("mul("), products, between)
+
+    def test_extents_that_do_not_broadcast_stop_the_run(self):
+        """The second extent is known while running, or a constant."""
+        for extent, good, bad in (("b", (1, 3), (2, 4)), (2, (), (2,))):
+            graph = helper.make_graph([helper.make_node("Add", ["x", "z"], ["y"])], "net", [value("x", ["a"]), value("z", [extent])],
+                                      [value("y", ["c"])])
+            with tempfile.TemporaryDirectory() as folder:
+                onnx.save(helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), folder + "/m.onnx")
+                bounds = ["--dim", "a=1..4", *(["--dim", "b=1..4"] if extent == "b" else [])]
+                subprocess.run([OCCAMYC, "m.onnx", "-o", "m.c", "--main=main.c", "--quiet", *bounds], cwd=folder, check=True)
+                subprocess.run([*CC, "m.c", "main.c", "-o", "m", "-lm"], cwd=folder, check=True)
+                for elements in {3, *good, *bad}:
+                    numpy.ones(elements, numpy.float32).tofile(f"{folder}/f{elements}")
+                for elements in (*good, *bad):
+                    done = subprocess.run(["./m", "x=f3", f"z=f{elements}"], cwd=folder, capture_output=True, text=True)
+                    self.assertEqual(done.returncode, int(elements in bad), done.stdout + done.stderr)
+                    self.assertEqual("ESHAPE" in done.stderr, elements in bad)
 
 
 if __name__ == "__main__":
