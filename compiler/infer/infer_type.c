@@ -131,13 +131,16 @@ static Extent aligned_extent(int rank, const Extent *dim, int out_rank, int axis
 static int need_broadcast(Infer *infer, const Node *node, Extent x, Extent y, int axis)
 {
     Model *model = infer->model;
-    Extent one = extent_const(1),
-           single = extent_op(model, EXPR_MAX, extent_op(model, EXPR_EQ, x, one), extent_op(model, EXPR_EQ, y, one));
-    char text[160];
+    Extent one = extent_const(1), fits = extent_op(model, EXPR_EQ, x, y), single;
+    char   text[160];
 
+    single = extent_op(model, EXPR_EQ, x, one);
+    fits = extent_op(model, EXPR_MAX, fits, single);
+    single = extent_op(model, EXPR_EQ, y, one);
+    fits = extent_op(model, EXPR_MAX, fits, single);
     snprintf(text, sizeof text, "extents %lld and %lld of axis %d do not broadcast; wanted equal ones or a 1",
              (long long)x.max, (long long)y.max, axis);
-    return infer_check(infer, node, extent_op(model, EXPR_MAX, extent_op(model, EXPR_EQ, x, y), single), text);
+    return infer_check(infer, node, fits, text);
 }
 
 int infer_broadcast_dims(Infer *infer, const Node *node, int rank_a, const Extent *a, int rank_b, const Extent *b,
