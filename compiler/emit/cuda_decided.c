@@ -14,7 +14,7 @@
  *   2       h
  *   0       i
  *
- * Of CUDA this relies on what its guide and its headers say: the graphs of bodies may hold conditional nodes; a handle
+ * CUDA's guide and headers promise what this relies on: the graphs of bodies may hold conditional nodes; a handle
  * is of one node, and is made of the graph in which this node lies. There are such nodes with two bodies from 12.8 on,
  * the calls here have the form of 13. */
 #include "device/device.h"

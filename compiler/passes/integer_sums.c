@@ -354,13 +354,21 @@ static int64_t window_elements(Node *node)
     return elements;
 }
 
+/* The only reader of a value, in its graph; NULL: there are others, or none. */
+static Node *only_reader(const Graph *graph, const Uses *uses, const Value *value)
+{
+    Node *user = is_read_once(uses, value) && !graph_has_output(graph, value) ? uses->user[value->id] : NULL;
+
+    return user && user->graph == graph ? user : NULL;
+}
+
 /* The quantisation step of the value's only reader; 0: it does not quantise. */
 static double step_behind(const Graph *graph, const Uses *uses, const Value *value, Node **user)
 {
     Quant q;
 
-    *user = is_read_once(uses, value) && !graph_has_output(graph, value) ? uses->user[value->id] : NULL;
-    return quant_makes(*user, &q) && q.x == value && (*user)->graph == graph ? q.step : 0.0;
+    *user = only_reader(graph, uses, value);
+    return quant_makes(*user, &q) && q.x == value ? q.step : 0.0;
 }
 
 /* Averages over axes, and over windows whose sizes differ or are known only while running: floats in steps of 1, whose
@@ -469,9 +477,9 @@ static int sum(Graph *graph, int at, const Uses *uses)
 /* The value whose reader quantises `value`: a Relu in between commutes with a multiplication by a positive number. */
 static const Value *behind_relu(const Graph *graph, const Uses *uses, const Value *value)
 {
-    const Node *user = is_read_once(uses, value) && !graph_has_output(graph, value) ? uses->user[value->id] : NULL;
+    const Node *user = only_reader(graph, uses, value);
 
-    return user && user->op == OP_onnx_Relu && user->graph == graph ? user->out[0] : value;
+    return user && user->op == OP_onnx_Relu ? user->out[0] : value;
 }
 
 /* The quantisation step of a sum's only reader goes into the scale of the sum: one multiplication for each result. */

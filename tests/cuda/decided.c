@@ -23,7 +23,7 @@ enum { INPUTS = 1 << LEVELS };
 #define WHOLE decided[0]
 #endif
 
-/* What an input is like: its sum is above 0, its maximum above 1, its minimum below -4. */
+/* An input's number says three things of it: its sum is above 0, its maximum above 1, its minimum below -4. */
 static int sums(int input)
 {
     return input >> (LEVELS - 1) & 1;

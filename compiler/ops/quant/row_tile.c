@@ -11,8 +11,8 @@ enum { LEAST = 12, MOST = 96, BYTES = 16 << 10, LEAST_CHANNELS = 16, LEAST_TENSO
 /* Where weights are widened too: results that use them, bytes of weights, and the least ratio of tensors to scratch. */
 enum { WEIGHED = 48, WEIGHED_BYTES = 32 << 10, SHARE = 6 };
 
-/* Where windows of several taps are gathered: the most bytes of them, the least channels that each widened input meets,
- * and the share of a row's tiles, in percent, that is in use at most. */
+/* Windows of several taps are gathered where they take at most GATHERED_BYTES, each widened input meets at least
+ * GATHERED_CHANNELS channels, and at most GATHERED_SHARE percent of a row's tiles are in use. */
 enum { GATHERED_BYTES = 128 << 10, GATHERED_CHANNELS = 64, GATHERED_SHARE = 80 };
 
 /* Pairs of 16 bits that the inputs of `columns` results widen to. Where windows are gathered, a row has room, too: the
