@@ -295,12 +295,46 @@ static void append_variants(Joining *j)
         branch[i] = p->nstep;
         if (i + 1 < j->count)
             ARENA_PUSH(j->arena, p->step, p->nstep, p->cstep,
-                       ((Step){.kind = STEP_IF, .until = -1, .set = j->condition[i]}));
+                       ((Step){.kind = STEP_IF, .until = -1, .set = j->condition[i], .chooses = true}));
         append_variant(j, i);
     }
     for (int i = 0; i + 1 < j->count; i++) {
         p->step[branch[i]].body[0] = (Range){branch[i] + 1, branch[i + 1]};
         p->step[branch[i]].body[1] = (Range){branch[i + 1], p->nstep};
+    }
+}
+
+/* Adds the waits of a variant, whose steps are all in the main queue where it has no others. Times are those of the
+ * slowest variant on several queues. */
+static void append_queues(Joining *j, int index)
+{
+    const Program *from = j->variant[index].program;
+    Program       *p = j->program;
+    int            first = j->number[index].first_step;
+
+    for (int s = 0; s < from->nstep && from->nqueue > 1; s++)
+        p->beside[first + s] = (Range){first + from->beside[s].begin, first + from->beside[s].end};
+    for (int i = 0; i < from->nwait; i++)
+        ARENA_PUSH(j->arena, p->wait, p->nwait, p->cwait,
+                   ((Wait){first + from->wait[i].step, first + from->wait[i].of}));
+    p->nimplied += from->nimplied;
+    if (from->queued_time > p->queued_time) {
+        p->sum_time = from->sum_time;
+        p->queued_time = from->queued_time;
+        p->path_time = from->path_time;
+    }
+}
+
+static void join_queues(Joining *j)
+{
+    Program *p = j->program;
+
+    p->beside = arena_array(j->arena, Range, p->nstep + 1);
+    for (int s = 0; s < p->nstep; s++)
+        p->beside[s] = (Range){s, s + 1};
+    for (int i = 0; i < j->count; i++) {
+        p->nqueue = j->variant[i].program->nqueue > p->nqueue ? j->variant[i].program->nqueue : p->nqueue;
+        append_queues(j, i);
     }
 }
 
@@ -368,6 +402,7 @@ int variants_join(const Variant *variant, int count, const Lowering *lowering, A
         renumber(&j, i);
     find_port_buffers(&j);
     append_variants(&j);
+    join_queues(&j);
     joining_plan(&j);
     program_liveness(j.program);
     program_find_overlaps(j.program);

@@ -151,11 +151,12 @@ const char *c_blanks(int depth);
 const char *c_step_comment(Emit *emit, int index); /* "12 Conv 'conv1' [1][8][28][28]" */
 
 /* emit_run.c - the lines of the steps, by the printer. */
-void emit_step_call(Emit *emit, const Step *step, Text *text);     /* "mnist_conv_f32_1(arena + 64, ...)" */
-void emit_operand(Emit *emit, Text *text, const Operand *operand); /* the address of an operand */
-void emit_range(Emit *emit, Range range, int depth);               /* the lines of some steps, to emit->run */
-void emit_stretches_of(Emit *emit, Range range, int depth);        /* the same, rows decided by the host */
-void emit_steps(Emit *emit, Range range, int depth);               /* the same, stretches step by step */
+void        emit_step_call(Emit *emit, const Step *step, Text *text);     /* "mnist_conv_f32_1(arena + 64, ...)" */
+void        emit_operand(Emit *emit, Text *text, const Operand *operand); /* the address of an operand */
+const char *emit_condition(Emit *emit, const Step *step);                 /* that of an IF, without outer parentheses */
+void        emit_range(Emit *emit, Range range, int depth);               /* the lines of some steps, to emit->run */
+void        emit_stretches_of(Emit *emit, Range range, int depth);        /* the same, rows decided by the host */
+void        emit_steps(Emit *emit, Range range, int depth);               /* the same, stretches step by step */
 
 /* launch.c - steps on a device: the functions that launch them, which are the device's code; emit_on_device changes to
  * the device's code and back. */

@@ -192,11 +192,16 @@ static const char *condition(Emit *emit, const Step *step)
     return text.data;
 }
 
+const char *emit_condition(Emit *emit, const Step *step)
+{
+    return bare(emit, condition(emit, step));
+}
+
 static void put_if(Emit *emit, int index, int depth)
 {
     const Step *step = &emit->program->step[index];
 
-    emit->printer->open(emit, index, bare(emit, condition(emit, step)), depth);
+    emit->printer->open(emit, index, emit_condition(emit, step), depth);
     emit_range(emit, step->body[0], depth + 1);
     if (step->body[1].begin < step->body[1].end) {
         emit->printer->otherwise(emit, index, depth);

@@ -12,6 +12,8 @@ typedef struct QueueRecheck {
     const Plan    *plan;
     Diag          *diag;
     int            queues;
+    Range         *row; /* rows of steps, of which a run takes one */
+    int            nrow;
     int  *clock;  /* [step][queue]: numbers below which all steps of the queue have ended when the step begins */
     bool *reads;  /* [step][slot], of outermost steps with the steps that they own: read */
     bool *writes; /* [step][slot]: written */
@@ -19,26 +21,29 @@ typedef struct QueueRecheck {
 
 /* ----------------------------------------------------------------------------------------------------------- clocks */
 
-static bool *outermost_steps(const Program *p)
+/* By step: 1 + number of the row of which it is an outermost step; 0: it is in none. */
+static int *rows_of_steps(const QueueRecheck *r)
 {
-    bool *outermost = arena_array(p->arena, bool, p->nstep + 1);
+    const Program *p = r->program;
+    int           *row_of = arena_array(p->arena, int, p->nstep + 1);
 
-    for (int s = 0; s < p->nstep; s = flow_after(p, s))
-        outermost[s] = true;
-    return outermost;
+    for (int i = 0; i < r->nrow; i++)
+        for (int s = r->row[i].begin; s < r->row[i].end; s = flow_after(p, s))
+            row_of[s] = i + 1;
+    return row_of;
 }
 
-/* Checks that every wait is for an earlier step of another queue: then running by number is right, and there is no
- * deadlock. */
+/* Checks that every wait is for an earlier step of another queue in the same row: then running by number is right, and
+ * there is no deadlock. */
 static int check_waits(const QueueRecheck *r)
 {
     const Program *p = r->program;
-    const bool    *outermost = outermost_steps(p);
+    const int     *row_of = rows_of_steps(r);
 
     for (int i = 0; i < p->nwait; i++) {
         Wait w = p->wait[i];
 
-        if (w.of < 0 || w.of >= w.step || w.step >= p->nstep || !outermost[w.of] || !outermost[w.step] ||
+        if (w.of < 0 || w.of >= w.step || w.step >= p->nstep || !row_of[w.of] || row_of[w.of] != row_of[w.step] ||
             p->step[w.of].queue == p->step[w.step].queue)
             return diag_bug(r->diag, (Loc){0}, "step %d cannot wait for step %d", w.step, w.of);
     }
@@ -60,13 +65,12 @@ static void join(const QueueRecheck *r, int step, int before)
     to[queue] = before + 1 > to[queue] ? before + 1 : to[queue];
 }
 
-static void find_clocks(QueueRecheck *r)
+static void find_clocks(const QueueRecheck *r, Range row)
 {
     const Program *p = r->program;
     int           *last = arena_array(p->arena, int, r->queues + 1); /* by queue: 1 + its last step so far */
 
-    r->clock = arena_array(p->arena, int, (int64_t)p->nstep * r->queues + 1);
-    for (int s = 0; s < p->nstep; s = flow_after(p, s)) {
+    for (int s = row.begin; s < row.end; s = flow_after(p, s)) {
         int queue = p->step[s].queue;
 
         if (last[queue])
@@ -193,15 +197,25 @@ static void note_slots(QueueRecheck *r, int step, const Step *inner)
         r->reads[(int64_t)step * r->program->nslot + inner->until] = true;
 }
 
-static void find_slots(QueueRecheck *r)
+static void find_slots(QueueRecheck *r, Range row)
 {
     const Program *p = r->program;
 
-    r->reads = arena_array(p->arena, bool, (int64_t)p->nstep * p->nslot + 1);
-    r->writes = arena_array(p->arena, bool, (int64_t)p->nstep * p->nslot + 1);
-    for (int s = 0; s < p->nstep; s = flow_after(p, s))
+    for (int s = row.begin; s < row.end; s = flow_after(p, s))
         for (int i = s; i < flow_after(p, s); i++)
             note_slots(r, s, &p->step[i]);
+}
+
+/* The row is chosen before any step runs: by nothing that steps set. */
+static int check_choice(QueueRecheck *r, int choice)
+{
+    const Program *p = r->program;
+
+    note_slots(r, choice, &p->step[choice]);
+    for (int i = 0; i < p->nslot; i++)
+        if (r->reads[(int64_t)choice * p->nslot + i])
+            return diag_bug(r->diag, (Loc){0}, "step %d chooses by an extent that a step sets", choice);
+    return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ pairs */
@@ -244,23 +258,37 @@ static int check_pair(const QueueRecheck *r, int first, int second)
     return 0;
 }
 
+static int check_row(QueueRecheck *r, Range row)
+{
+    const Program *p = r->program;
+
+    find_clocks(r, row);
+    find_slots(r, row);
+    for (int second = row.begin; second < row.end; second = flow_after(p, second))
+        for (int first = row.begin; first < second; first = flow_after(p, first)) {
+            int queue = p->step[first].queue;
+
+            if (queue != p->step[second].queue && r->clock[(int64_t)second * r->queues + queue] <= first &&
+                check_pair(r, first, second) < 0)
+                return -1;
+        }
+    return 0;
+}
+
 int program_recheck_queues(const Program *program, const Plan *plan, Diag *diag)
 {
     QueueRecheck r = {.program = program, .plan = plan, .diag = diag, .queues = program->nqueue};
 
     if (program->nqueue < 2)
         return 0;
+    r.nrow = flow_rows(program->arena, program, &r.row);
+    r.clock = arena_array(program->arena, int, (int64_t)program->nstep *r.queues + 1);
+    r.reads = arena_array(program->arena, bool, (int64_t)program->nstep * program->nslot + 1);
+    r.writes = arena_array(program->arena, bool, (int64_t)program->nstep * program->nslot + 1);
     if (check_waits(&r) < 0)
         return -1;
-    find_clocks(&r);
-    find_slots(&r);
-    for (int second = 0; second < program->nstep; second = flow_after(program, second))
-        for (int first = 0; first < second; first = flow_after(program, first)) {
-            int queue = program->step[first].queue;
-
-            if (queue != program->step[second].queue && r.clock[(int64_t)second * r.queues + queue] <= first &&
-                check_pair(&r, first, second) < 0)
-                return -1;
-        }
+    for (int i = 0; i < r.nrow; i++)
+        if ((i + 1 < r.nrow && check_choice(&r, r.row[i].begin - 1) < 0) || check_row(&r, r.row[i]) < 0)
+            return -1;
     return 0;
 }

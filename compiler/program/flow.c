@@ -10,6 +10,22 @@ int flow_after(const Program *program, int step)
     return s->kind == STEP_LOOP ? s->body[0].end : step + 1;
 }
 
+int flow_rows(Arena *arena, const Program *program, Range **row)
+{
+    Range rest = {0, program->nstep};
+    int   count = 0;
+
+    *row = arena_array(arena, Range, program->nstep + 1);
+    while (rest.begin < rest.end && program->step[rest.begin].chooses && flow_after(program, rest.begin) == rest.end) {
+        const Step *choice = &program->step[rest.begin];
+
+        (*row)[count++] = choice->body[0];
+        rest = choice->body[1];
+    }
+    (*row)[count++] = rest;
+    return count;
+}
+
 bool range_holds(Range range, int step)
 {
     return range.begin <= step && step < range.end;

@@ -19,6 +19,10 @@ double *flow_runs(Arena *arena, const Program *program);
 
 bool range_holds(Range range, int step);
 
+/* The rows of steps, of which a run takes one: the branches of the IFs that choose, or all steps. Returns how many
+ * there are; the IF of each but the last stands before it. */
+int flow_rows(Arena *arena, const Program *program, Range **row);
+
 /* First step after `step` and the ranges that it owns. */
 int flow_after(const Program *program, int step);
 

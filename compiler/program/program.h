@@ -135,6 +135,7 @@ typedef struct Step {
     int           cut;       /* where slices > 1: which of the cuts that its record offers */
     int           remainder; /* likewise: the cut along which the remainder of equal slices is shared, or -1: none */
     int           queue;     /* number of the queue that runs the step (queues.h); 0: the main one */
+    bool          chooses;   /* IF: by extents that the caller gives, before the run begins (flow.h) */
     HomeForm      home;      /* form of its kernel's code on a device; HOME_NONE: no device */
     bool          waits;     /* the host first waits until the device has done what it was given */
     bool          captured;  /* of a loop that a graph holds, each iteration as nodes of its own (device/captured.c) */
@@ -143,8 +144,8 @@ typedef struct Step {
     int           norigin;
 } Step;
 
-/* Step `step` must not begin before step `of` of another queue has ended. Both are outermost steps and include their
- * bodies. */
+/* Step `step` must not begin before step `of` of another queue has ended. Both are outermost steps of one row (flow.h)
+ * and include their bodies. */
 typedef struct Wait {
     int step, of;
 } Wait;

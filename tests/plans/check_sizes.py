@@ -108,6 +108,7 @@ CASES = {
     "sliced": (batch(), {"batch": (4, 1)}, {}, ("--threads=2", "--weights=object"), 0),
     "sequence": (sequence(), {"seq": (4, 7)}, {"batch": (1, 3, 2)}, (), 64),
     "both": (sequence(), {"seq": (3, 8), "batch": (2,)}, {}, ("--code=shared",), 0),
+    "queues": (sequence(), {"seq": (4, 70)}, {"batch": (1, 3, 2)}, ("--queues=2",), 64),
     "found": (found(), {"n": (4, 9)}, {}, ("--order=model",), 8),
     "in place": (in_place(), {"H": (3, 9), "W": (2, 12)}, {}, (), 0),
     "memories": (image(), {"H": (12, 17), "W": (12, 20)}, {}, ("--region=fast:4K", "--region=slow:1M"), 0),

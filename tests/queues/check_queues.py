@@ -4,6 +4,7 @@ queues, one after another in either order, nobody), the same code where a step f
 What runs beside what is read from the generated code, so a network whose branches are no longer spread fails the test.
 """
 
+import itertools
 import os
 import re
 import subprocess
@@ -88,6 +89,18 @@ def inception():
                     net.conv(net.add("MaxPool", x, kernel_shape=[3, 3], pads=[1] * 4), channels, 24), axis=1)
         channels = 128
     net.output(net.add("GlobalAveragePool", x), 4)
+    return net.model()
+
+
+def sized():
+    """Rows of which --dim lists the numbers: each combination has queues of its own, or one where memory is short."""
+    net = Net()
+    x, z = net.input(["n", 4]), net.input(["m", 4], name="z")
+    ends = [net.add("MatMul", net.add("Tanh", net.add("MatMul", x, net.weights(4, 8))), net.weights(8, 4 + i)) for i in range(3)]
+    joined = net.add("Concat", *ends, net.add("Exp", net.add("MatMul", x, net.weights(4, 4))), axis=1)
+    net.output(net.add("MatMul", joined, net.weights(19, 4)), 2)
+    net.output(net.add("Softmax", joined, axis=1), 2)
+    net.output(net.add("MatMul", z, net.weights(4, 4)), 2)
     return net.model()
 
 
@@ -192,6 +205,8 @@ MODELS = {
     "inception_arena": (inception, ["--io=arena", "--in-place=off", "--overlap=off"], {}, 6),
     "inception_regions": (inception, ["--region=fast:100K", "--region=slow:64M:128"], {}, 6),
     "inception_shared": (inception, ["--code=shared", "--weights=file", "--winograd=off"], {}, 6),
+    "sized": (sized, ["--dim=n=0|200|900", "--dim=m=1..3", "--io=arena"], {"m": 3}, 4),
+    "sized_tight": (sized, ["--dim=n=0|200|900", "--dim=m=1..3", "--io=arena", "--max-ram=160000"], {"m": 3}, 4), # n=900 on one queue
     "factorised": (factorised, ["--cascade=off"], {}, 2),
     "fire": (fire, [], {}, 2),
     "fan": (fan, ["--weights=file"], {}, 8),
@@ -200,7 +215,7 @@ MODELS = {
     "picks": (picks, [], {}, 2),
     "chain": (chain, [], {}, 0),
 }
-THOROUGH = ("inception", "open_extents", "loops", "picks") # with three queues and the guarded build, too
+THOROUGH = ("inception", "sized", "open_extents", "loops", "picks") # with three queues and the guarded build, too
 
 
 def built(arguments, name, flags, queues, cflags, folder):
@@ -232,10 +247,10 @@ def lend(tools, folder, caller):
 
 
 def units_beside(folder):
-    """Units of all queues but the first, as the table of the generated code has them."""
+    """Units of all queues but the first, as the table of the generated code has them; the most of several tables."""
     with open(os.path.join(folder, "model.c")) as file:
-        found = re.search(r"_item\[\] = \{\n(.*?)\n\};", file.read(), re.S)
-    return 0 if not found else len(re.findall(r"\{\d+, ", found[1].split("/* queue 1 */")[1]))
+        tables = re.findall(r"_item\w*\[\] = \{\n(.*?)\n\};", file.read(), re.S)
+    return max((len(re.findall(r"\{\d+, ", table.split("/* queue 1 */")[1])) for table in tables), default=0)
 
 
 def answer(folder, inputs, repeat=1):
@@ -267,8 +282,8 @@ def draw_inputs(model, values):
 def hold_against_truth(model, inputs, bits):
     truth = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, inputs)
     for wanted, found in zip(truth, bits, strict=True):
-        error = np.abs(np.frombuffer(found, wanted.dtype).reshape(wanted.shape) - wanted).max()
-        if not error <= 1e-4 * max(1.0, np.abs(wanted).max()):
+        error = np.abs(np.frombuffer(found, wanted.dtype).reshape(wanted.shape) - wanted).max(initial=0)
+        if not error <= 1e-4 * np.abs(wanted).max(initial=1):
             raise host.Failure("wrong", f"{error:g} from ONNX Runtime")
 
 
@@ -298,11 +313,15 @@ def check(arguments, name):
     make, flags, values, least = MODELS[name]
     model = make()
     onnx.save(model, os.path.join(arguments.work, f"{name}.onnx"))
-    sets = [draw_inputs(model, values), draw_inputs(model, {key: 1 + value // 3 for key, value in values.items()})]
+    lists = {dim: sizes.split("|") for dim, sizes in (flag[len("--dim="):].split("=") for flag in flags if "|" in flag)}
+    combinations = [dict(zip(lists, map(int, sizes))) for sizes in itertools.product(*lists.values())]
+    sets = [draw_inputs(model, {**given, **combination}) for combination in combinations
+            for given in (values, {key: 1 + value // 3 for key, value in values.items()})]
     if name == "picks": # outside their axis: in one branch, in both
         sets += [{**sets[0], "k": sets[0]["k"] + 60}, {**sets[0], "i": sets[0]["i"] + 60, "k": sets[0]["k"] - 200}]
     found = answers(arguments, name, flags, sets)
-    hold_against_truth(model, sets[0], found["1 scalar"][0])
+    for inputs, bits in list(zip(sets, found["1 scalar"]))[:2 * len(combinations)]:
+        hold_against_truth(model, inputs, bits)
     for label, bits in found.items():
         if bits != found["1 scalar" if re.search("scalar|guarded|race", label) else "1"]:
             raise host.Failure("wrong", f"queues {label}: other answers than one queue gives")

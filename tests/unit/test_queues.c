@@ -508,6 +508,55 @@ static void columns_of_one_buffer_need_no_wait(void **state)
     assert_int_equal(program_recheck_queues(w->program, &plan, &quiet), 0);
 }
 
+/*         0 IF     { 1 on queue 0 makes a, 2 on queue 1 reads it }
+ *         else     { 3 on queue 0 makes b, 4 on queue 1 reads it } */
+static void two_rows(World *w)
+{
+    Step *choice;
+
+    world_step(w, STEP_IF);
+    for (int row = 0; row < 2; row++) {
+        int made = world_buffer(w, BUFFER_ACT, 8), out = world_buffer(w, BUFFER_OUT, 8);
+
+        world_window(w, world_step(w, STEP_KERNEL), made, 0, 8, OPERAND_WRITES);
+        world_window(w, world_step(w, STEP_KERNEL), made, 0, 8, OPERAND_READS);
+        world_window(w, w->program->nstep - 1, out, 0, 8, OPERAND_WRITES);
+        w->program->step[w->program->nstep - 1].queue = 1;
+    }
+    choice = &w->program->step[0];
+    choice->set = (Extent){1, -1};
+    choice->body[0] = (Range){1, 3};
+    choice->body[1] = (Range){3, 5};
+    choice->chooses = true;
+    w->program->nqueue = 2;
+    w->program->beside = arena_array(w->arena, Range, w->program->nstep);
+    for (int s = 0; s < w->program->nstep; s++)
+        w->program->beside[s] = (Range){s, s + 1};
+}
+
+static void waits_stay_in_the_row_that_a_run_takes(void **state)
+{
+    World      *w = *state;
+    PlanOptions options = {.planner = "auto", .io_arena = 1};
+    Diag        quiet = {.arena = w->arena, .file = "test"};
+    Wait        wait[] = {{2, 1}, {4, 3}};
+    Plan        plan;
+
+    two_rows(w);
+    w->program->wait = wait;
+    w->program->nwait = 2;
+    plan = make_plan(w, &options);
+    assert_int_equal(program_recheck_queues(w->program, &plan, &quiet), 0);
+    w->program->nwait = 1;
+    assert_int_equal(program_recheck_queues(w->program, &plan, &quiet), -1);
+    w->program->nwait = 2;
+    wait[1].of = 1; /* in the other row: it never ends */
+    assert_int_equal(program_recheck_queues(w->program, &plan, &quiet), -1);
+    wait[1].of = 3;
+    w->program->step[0].chooses = false; /* one unit, whose steps cannot wait */
+    assert_int_equal(program_recheck_queues(w->program, &plan, &quiet), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +567,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_chain_stays_on_one_queue, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(two_chains_take_two_queues, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(columns_of_one_buffer_need_no_wait, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(waits_stay_in_the_row_that_a_run_takes, world_setup, world_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
