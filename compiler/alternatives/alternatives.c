@@ -44,6 +44,8 @@ static int split_for_device(const Lowering *lowering, Program *program)
     program_find_homes(program, options->placing, options->placement);
     program_add_copies(program, options->plan.io_arena, options->io_device);
     program_gather_staging(program);
+    if (!options->no_graph)
+        program_find_decided(program);
     return 0;
 }
 
@@ -298,8 +300,6 @@ int alternative_plan(const Lowering *lowering, Alternative *a)
     if (a->plan.peak == PLAN_IMPOSSIBLE)
         return 0;
     if (lowering->target->language == LANGUAGE_DEVICE) {
-        if (!lowering->options.no_graph)
-            program_find_decided(a->program);
         program_find_host_waits(a->program);
         if (!lowering->options.no_graph)
             program_find_graph(a->program);

@@ -1,7 +1,11 @@
 /* decided.c - branches whose conditions lie on the device. The host copies such a condition to itself, waits, and reads
  * it. A graph can decide alone: so steps in front, branch, and steps behind are one row, which is launched as a whole.
  *
- *   conv  down c | read c  if c { a } else { b }  add        one graph: conv down set(c) if { a } else { b } add
+ *   conv  down c | read c  if c { a } else { b }  add  if c { d }
+ *   one graph: conv down set(c) if { a } else { b } add set(c) if { d }
+ *
+ * The host reads a condition once, where it comes by the first branch. The device needs it at each: so it is an operand
+ * of the branch, which keeps it in the device's memory, and nothing may overwrite it between.
  *
  * A body may hold such branches, too. The host decides where CUDA makes no such graph. The program holds both forms, so
  * its copies and waits are those that either form needs. The host does not wait inside a row. */
@@ -52,106 +56,243 @@ static bool needs(const Program *p, const Step *step, int expr, const bool *made
     return found;
 }
 
-/* Whether the branch alone needs its condition: no other step, no tensor of the caller. */
-static bool is_private(const Program *p, int branch)
-{
-    int         expr = p->step[branch].set.expr;
-    const bool *made = made_of(p, expr);
+/* What is known of the branches of a program. */
+typedef struct Decisions {
+    Program *program;
+    Operand *condition; /* by slot: what its branches are decided by, on the device; buffer -1: the host decides them */
+    bool    *decides;   /* by step: a branch that a row can hold */
+} Decisions;
 
-    for (int s = 0; s < p->nstep; s++)
-        if (s != branch && needs(p, &p->step[s], expr, made))
-            return false;
-    for (int s = 0; s < p->nstep; s++)
-        if (s != branch - 1 && p->step[s].slot == p->step[branch - 1].slot &&
-            (p->step[s].kind == STEP_SET || p->step[s].kind == STEP_READ || p->step[s].kind == STEP_LOOP))
-            return false;
+static int slot_of_branch(const Program *p, int s)
+{
+    return p->step[s].kind == STEP_IF ? program_slot(p, p->step[s].set.expr) : -1;
+}
+
+/* ------------------------------------------------------------------------------------------------------- conditions */
+
+/* What step `read` reads, on the device, if the step in front has copied it from there; else no buffer. */
+static Operand copied_from(const Program *p, int read)
+{
+    const Step *step = &p->step[read], *copy = step - 1;
+    Operand     x = step->operand[0];
+
+    if (read == 0 || !step_is_transfer(p, copy) || !step_never_changes(p, copy) ||
+        copy->operand[0].buffer != x.buffer || buffer_memory(p, x.buffer) != MEMORY_PINNED ||
+        !extent_is_const(x.offset) || operand_bytes_per_element(&x) != 1 || !extent_is_const(copy->operand[1].offset) ||
+        copy->operand[1].offset.max || copy->operand[0].offset.max)
+        return (Operand){.buffer = -1};
+    x.buffer = copy->operand[1].buffer;
+    return x;
+}
+
+static bool is_same_place(const Operand *a, const Operand *b)
+{
+    return a->buffer == b->buffer && a->offset.max == b->offset.max;
+}
+
+/* Whether a tensor of the caller has an extent that is made of the expressions. */
+static bool is_given_to_caller(const Program *p, const bool *made)
+{
     for (int i = 0; i < p->nout; i++)
         if (p->out[i].type.kind != TYPE_TENSOR || any_made(p->out[i].type.dim, p->out[i].type.rank, made))
-            return false;
-    return true;
+            return true;
+    return false;
 }
 
-/* Whether step `read` reads a byte that the step in front has copied from the device. */
-static bool reads_copy(const Program *p, int read)
+/* The condition of a branch, on the device, if branches alone need it; else no buffer. */
+static Operand find_condition(const Program *p, int branch)
 {
-    const Step    *step = &p->step[read], *copy = step - 1;
-    const Operand *x = step->operand;
+    const int     expr = p->step[branch].set.expr, slot = program_slot(p, expr);
+    const bool   *made = made_of(p, expr);
+    const Operand none = {.buffer = -1};
+    Operand       found = none;
 
-    return step->kind == STEP_READ && step_is_transfer(p, copy) && step_never_changes(p, copy) &&
-           copy->operand[0].buffer == x->buffer && buffer_memory(p, x->buffer) == MEMORY_PINNED &&
-           extent_is_const(x->offset) && operand_bytes_per_element(x) == 1 &&
-           extent_is_const(copy->operand[1].offset) && copy->operand[1].offset.max == 0 &&
-           copy->operand[0].offset.max == 0;
+    for (int s = 0; s < p->nstep; s++) {
+        const Step *step = &p->step[s];
+        bool        reads = step->kind == STEP_READ && step->slot == slot;
+        Operand     here = reads ? copied_from(p, s) : found;
+
+        if (reads && (here.buffer < 0 || (found.buffer >= 0 && !is_same_place(&here, &found))))
+            return none;
+        if (!reads && ((step_sets(step) && step->slot == slot) ||
+                       ((step->kind != STEP_IF || step->set.expr != expr) && needs(p, step, expr, made))))
+            return none;
+        found = here;
+    }
+    return is_given_to_caller(p, made) ? none : found;
 }
 
-/* Whether a graph that begins with a range's first step can hold step s: it never changes, the device decides it, or it
- * reads the condition of such a branch. */
-static bool is_held(const Program *p, const bool *decides, Range range, int s)
+static void find_conditions(const Decisions *d)
 {
-    return step_never_changes(p, &p->step[s]) || (decides[s] && s - 2 >= range.begin) ||
-           (s > range.begin && s + 1 < range.end && decides[s + 1]);
+    const Program *p = d->program;
+    bool          *found = arena_array(p->arena, bool, p->nslot + 1);
+
+    for (int s = 0; s < p->nstep; s++) {
+        int slot = slot_of_branch(p, s);
+
+        if (slot < 0 || found[slot])
+            continue;
+        d->condition[slot] = find_condition(p, s);
+        found[slot] = true;
+    }
 }
 
-/* Whether the device can decide a branch. decides: of all steps behind it. */
-static bool is_decidable(const Program *p, const bool *decides, int branch)
-{
-    const Step *step = &p->step[branch];
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
-    if (step->kind != STEP_IF || branch < 2 || !reads_copy(p, branch - 1) || step->set.expr < 0 ||
-        p->slot[step->set.expr] != step[-1].slot || !is_private(p, branch))
+/* Whether a row that begins with a range's first step, or earlier, can hold step s: it never changes, the device
+ * decides it, or it reads the condition of the branch behind. */
+static bool is_held(const Decisions *d, Range range, int s)
+{
+    const Program *p = d->program;
+    const Step    *step = &p->step[s];
+
+    if (step->kind == STEP_READ)
+        return s > range.begin && s + 1 < range.end && d->decides[s + 1] && slot_of_branch(p, s + 1) == step->slot;
+    return step_never_changes(p, step) || d->decides[s];
+}
+
+/* Whether a row can hold a branch. What is known of all steps behind it is used. */
+static bool is_decidable(const Decisions *d, int branch)
+{
+    const Program *p = d->program;
+    const Step    *step = &p->step[branch];
+    int            slot = slot_of_branch(p, branch);
+
+    if (slot < 0 || d->condition[slot].buffer < 0)
         return false;
     for (int b = 0; b < 2; b++)
         for (int s = step->body[b].begin; s < step->body[b].end; s = flow_after(p, s))
-            if (!is_held(p, decides, step->body[b], s))
+            if (!is_held(d, step->body[b], s))
                 return false;
     return true;
 }
 
-Operand branch_condition(const Program *p, int branch)
+static void add_row(const Decisions *d, Range range)
 {
-    Operand x = p->step[branch - 1].operand[0];
+    Program *p = d->program;
 
-    x.buffer = p->step[branch - 2].operand[1].buffer;
-    return x;
-}
-
-static void add_row(Program *p, const bool *decides, Range range)
-{
     for (int s = range.begin; s < range.end; s = flow_after(p, s))
-        if (decides[s]) {
+        if (d->decides[s]) {
             ARENA_PUSH(p->arena, p->decided, p->ndecided, p->cdecided, range);
             return;
         }
 }
 
 /* The rows of a range, and of the bodies of its branches and loops. */
-static void find_rows(Program *p, const bool *decides, Range range)
+static void find_rows(const Decisions *d, Range range)
 {
-    Range row = range;
-    int   next;
+    const Program *p = d->program;
+    Range          row = range;
+    int            next;
 
     for (int s = range.begin; s < range.end; s = next) {
         const Step *step = &p->step[s];
 
         next = flow_after(p, s);
-        if (is_held(p, decides, row, s))
+        if (is_held(d, row, s))
             continue;
-        add_row(p, decides, (Range){row.begin, s});
-        for (int b = 0; b < 2 && (step->kind == STEP_IF || step->kind == STEP_LOOP); b++)
-            find_rows(p, decides, step->body[b]);
+        add_row(d, (Range){row.begin, s});
+        for (int b = 0; b < step_bodies(step); b++)
+            find_rows(d, step->body[b]);
         row.begin = next;
     }
-    add_row(p, decides, row);
+    add_row(d, row);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ reads */
+
+/* The last step in front of a branch, on each way to it in a range, that reads its condition; -1: none. */
+static int reader_of(const Program *p, Range range, int branch)
+{
+    int reader = -1;
+
+    for (int s = range.begin; s < range.end && s < branch; s = flow_after(p, s)) {
+        if (p->step[s].kind == STEP_READ && p->step[s].slot == slot_of_branch(p, branch))
+            reader = s;
+        for (int b = 0; b < step_bodies(&p->step[s]); b++)
+            if (range_holds(p->step[s].body[b], branch)) {
+                int inner = reader_of(p, p->step[s].body[b], branch);
+
+                return inner < 0 ? reader : inner;
+            }
+    }
+    return reader;
+}
+
+static bool writes_buffer(const Step *step, int buffer)
+{
+    for (int k = 0; k < step->noperand; k++)
+        if (step->operand[k].buffer == buffer && step->operand[k].access & OPERAND_WRITES)
+            return true;
+    return false;
+}
+
+/* Whether a branch is in a row in which the host would read its condition, which the device then still has. */
+static bool is_decided_rightly(const Decisions *d, int branch)
+{
+    const Program *p = d->program;
+    int            reader = -1;
+
+    for (int i = 0; i < p->ndecided; i++)
+        if (range_holds(p->decided[i], branch))
+            reader = reader_of(p, p->decided[i], branch);
+    for (int s = reader + 1; reader >= 0 && s < branch; s++)
+        if (writes_buffer(&p->step[s], d->condition[slot_of_branch(p, branch)].buffer))
+            return false;
+    return reader >= 0;
+}
+
+/* If one branch is the host's the host must read the condition: so all that share it are. Returns whether there are
+ * any. */
+static bool leave_to_host(const Decisions *d)
+{
+    const Program *p = d->program;
+    bool           changed = false;
+
+    for (int s = 0; s < p->nstep; s++) {
+        int slot = slot_of_branch(p, s);
+
+        if (slot < 0 || d->condition[slot].buffer < 0 || is_decided_rightly(d, s))
+            continue;
+        d->condition[slot].buffer = -1;
+        changed = true;
+    }
+    return changed;
+}
+
+static void put_conditions(const Decisions *d)
+{
+    Program *p = d->program;
+
+    for (int s = 0; s < p->nstep; s++) {
+        Step *step = &p->step[s];
+        int   slot = slot_of_branch(p, s);
+
+        if (slot < 0 || d->condition[slot].buffer < 0)
+            continue;
+        step->operand = arena_one(p->arena, Operand);
+        step->operand[0] = d->condition[slot];
+        step->noperand = 1;
+    }
 }
 
 void program_find_decided(Program *p)
 {
-    bool *decides = arena_array(p->arena, bool, p->nstep + 1); /* by step: a branch that the device can decide */
+    Decisions d = {.program = p};
 
-    for (int s = p->nstep; s-- > 0;)
-        decides[s] = is_decidable(p, decides, s);
-    p->ndecided = 0;
-    find_rows(p, decides, (Range){0, p->nstep});
+    d.condition = arena_array(p->arena, Operand, p->nslot + 1);
+    d.decides = arena_array(p->arena, bool, p->nstep + 1);
+    for (int s = 0; s < p->nstep; s++)
+        if (p->step[s].kind == STEP_IF)
+            p->step[s].noperand = 0;
+    find_conditions(&d);
+    do {
+        for (int s = p->nstep; s-- > 0;)
+            d.decides[s] = is_decidable(&d, s);
+        p->ndecided = 0;
+        find_rows(&d, (Range){0, p->nstep});
+    } while (leave_to_host(&d));
+    put_conditions(&d);
 }
 
 int program_decided_at(const Program *p, int step)

@@ -81,11 +81,9 @@ bool step_has_fixed_places(const Program *program, const Step *step);
  * iteration of a captured loop those of this iteration (graph.c). */
 bool step_never_changes(const Program *program, const Step *step);
 
-/* Finds the rows of steps whose branches the device can decide (decided.c); before the waits are found. */
+/* Finds the rows of steps whose branches the device can decide (decided.c), each of which gets its condition on the
+ * device as an operand; before the program is planned. */
 void program_find_decided(Program *program);
-
-/* The condition of a STEP_IF that the device decides, there. */
-Operand branch_condition(const Program *program, int branch);
 
 /* The number of the row that begins with a step, or -1; whether a step is in one. */
 int  program_decided_at(const Program *program, int step);

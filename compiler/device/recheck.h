@@ -11,6 +11,9 @@ bool recheck_is_of_plan(const Program *program, int buffer);
  * are those that recheck_captured has found so. */
 bool recheck_never_changes(const Program *program, const Step *step);
 
+/* Whether a step is in a row that a graph may run alone: then the host neither reads nor waits there. */
+bool recheck_in_row(const Program *program, int step);
+
 /* Whether a step outside of a range, or the caller, needs the run-time integer of a slot (recheck_decided.c). */
 bool recheck_known_outside(const Program *program, Range range, int slot);
 

@@ -4,6 +4,7 @@
 #include "device/recheck.h"
 
 #include "program/flow.h"
+#include "program/operand.h"
 
 /* The values that are computed from the run-time integer of a slot: from[expression]. What a value is computed from was
  * made before it. */
@@ -50,63 +51,150 @@ static bool mentions_slot(const Program *p, const Step *step, int slot, const bo
     return found;
 }
 
-bool recheck_known_outside(const Program *p, Range range, int slot)
+static bool is_given_to_caller(const Program *p, const bool *from)
 {
-    const bool *from = computed_from(p, slot);
-    bool        found = false;
+    bool found = false;
 
-    for (int s = 0; s < p->nstep; s++)
-        found |= (s < range.begin || s >= range.end) && mentions_slot(p, &p->step[s], slot, from);
     for (int i = 0; i < p->nout; i++)
         for (int k = 0; k < p->out[i].type.rank; k++)
             found |= comes_from(from, p->out[i].type.dim[k]);
     return found;
 }
 
-/* Whether a branch, the step in front of it and the one before that are: a copy of the condition from the device, the
- * host reads it, the host decides. */
-static bool is_host_deciding(const Program *p, int branch)
+bool recheck_known_outside(const Program *p, Range range, int slot)
 {
-    const Step *read = &p->step[branch - 1], *copy = &p->step[branch - 2];
+    const bool *from = computed_from(p, slot);
+    bool        found = is_given_to_caller(p, from);
 
-    return read->kind == STEP_READ && read->noperand == 1 && copy->kind == STEP_COPY &&
-           buffer_memory(p, copy->operand[0].buffer) == MEMORY_PINNED &&
-           buffer_memory(p, copy->operand[1].buffer) == MEMORY_DEVICE && copy->operand[0].offset.max == 0 &&
-           copy->operand[1].offset.max == 0 && read->operand[0].buffer == copy->operand[0].buffer &&
-           read->operand[0].offset.expr < 0 && operand_bytes_per_element(&read->operand[0]) == 1 &&
-           p->step[branch].set.expr >= 0 && p->slot[p->step[branch].set.expr] == read->slot;
+    for (int s = 0; s < p->nstep; s++)
+        found |= (s < range.begin || s >= range.end) && mentions_slot(p, &p->step[s], slot, from);
+    return found;
+}
+
+bool recheck_in_row(const Program *p, int step)
+{
+    bool found = false;
+
+    for (int i = 0; i < p->ndecided; i++)
+        found |= step >= p->decided[i].begin && step < p->decided[i].end;
+    return found;
+}
+
+/* Whether the host needs the run-time integer of a slot for more than branches of rows. */
+static bool is_known_to_host(const Program *p, int slot)
+{
+    const bool *from = computed_from(p, slot);
+    bool        found = is_given_to_caller(p, from);
+
+    for (int s = 0; s < p->nstep; s++) {
+        const Step *step = &p->step[s];
+        bool decides = step->kind == STEP_READ || (step->kind == STEP_IF && program_slot(p, step->set.expr) == slot);
+
+        found |= mentions_slot(p, step, slot, from) && !(decides && recheck_in_row(p, s));
+    }
+    return found;
+}
+
+/* Where the device has what the host would have read into a slot; buffer -1: nowhere. */
+typedef struct Seen {
+    int     buffer;
+    int64_t element;
+} Seen;
+
+static Seen *seen_before(const Program *p, const Seen *seen)
+{
+    Seen *copy = arena_array(p->arena, Seen, p->nslot + 1);
+
+    for (int i = 0; i < p->nslot; i++)
+        copy[i] = seen ? seen[i] : (Seen){-1, 0};
+    return copy;
+}
+
+/* What a step and its bodies write is no longer what the host has read. */
+static void forget_written(const Program *p, int s, Seen *seen)
+{
+    for (int i = s; i < flow_after(p, s); i++)
+        for (int k = 0; k < p->step[i].noperand; k++)
+            for (int slot = 0; slot < p->nslot; slot++)
+                if (p->step[i].operand[k].access & OPERAND_WRITES && p->step[i].operand[k].buffer == seen[slot].buffer)
+                    seen[slot].buffer = -1;
+}
+
+/* Whether step s reads an element that the step in front of it copies from the device: there. */
+static bool is_read_of_device(const Program *p, Range range, int s, Seen *there)
+{
+    const Step *read = &p->step[s], *copy = &p->step[s - 1];
+
+    if (s <= range.begin || read->noperand != 1 || copy->kind != STEP_COPY ||
+        buffer_memory(p, copy->operand[0].buffer) != MEMORY_PINNED ||
+        buffer_memory(p, copy->operand[1].buffer) != MEMORY_DEVICE || copy->operand[0].offset.max != 0 ||
+        copy->operand[1].offset.max != 0 || read->operand[0].buffer != copy->operand[0].buffer ||
+        read->operand[0].offset.expr >= 0 || operand_bytes_per_element(&read->operand[0]) != 1)
+        return false;
+    *there = (Seen){copy->operand[1].buffer, read->operand[0].offset.max};
+    return true;
+}
+
+/* Whether the device decides a branch by what the host would have read. */
+static bool is_decided_alike(const Program *p, const Step *branch, const Seen *seen)
+{
+    int            slot = program_slot(p, branch->set.expr);
+    const Operand *x = branch->operand;
+
+    return slot >= 0 && branch->noperand == 1 && x->buffer >= 0 && x->buffer == seen[slot].buffer &&
+           x->offset.expr < 0 && x->offset.max == seen[slot].element && operand_bytes_per_element(x) == 1;
 }
 
 /* The fault of step s in a row or a body in it, as part of a sentence; NULL: it has none, but perhaps its bodies. */
-static const char *fault_of(const Program *p, Range range, int s)
+static const char *fault_of(const Program *p, Range range, int s, Seen *seen)
 {
     const Step *step = &p->step[s];
 
+    if (step->kind != STEP_IF)
+        forget_written(p, s, seen);
     if (recheck_never_changes(p, step))
         return NULL;
-    if (step->kind == STEP_READ)
-        return s + 1 < range.end && p->step[s + 1].kind == STEP_IF ? NULL : "reads what no branch is decided by";
-    if (step->kind != STEP_IF || s - 2 < range.begin || !is_host_deciding(p, s))
+    if (step->kind == STEP_READ && (s + 1 >= range.end || p->step[s + 1].kind != STEP_IF ||
+                                    program_slot(p, p->step[s + 1].set.expr) != step->slot))
+        return "reads what no branch is decided by";
+    if (step->kind == STEP_READ ? !is_read_of_device(p, range, s, &seen[step->slot])
+                                : step->kind != STEP_IF || !is_decided_alike(p, step, seen))
         return "is in a row that the device decides, which cannot hold it";
-    if (recheck_known_outside(p, (Range){s - 1, s + 1}, p->step[s - 1].slot))
+    if (step->kind == STEP_IF && is_known_to_host(p, program_slot(p, step->set.expr)))
         return "is decided by the device, but the host needs to know how";
     return NULL;
 }
 
-/* The first wrong step of a row, or of a body in it, and its fault; -1: none. */
-static int check_range(const Program *p, Range range, const char **fault)
+static int check_range(const Program *p, Range range, Seen *seen, const char **fault);
+
+/* The first wrong step of a branch's bodies, -1: none; and what the host has read behind both. */
+static int check_bodies(const Program *p, const Step *branch, Seen *seen, const char **fault)
+{
+    Seen *other = seen_before(p, seen);
+    int   wrong = check_range(p, branch->body[0], seen, fault);
+
+    if (wrong < 0)
+        wrong = check_range(p, branch->body[1], other, fault);
+    for (int i = 0; i < p->nslot; i++)
+        if (seen[i].buffer != other[i].buffer || seen[i].element != other[i].element)
+            seen[i].buffer = -1;
+    return wrong;
+}
+
+/* The first wrong step of a row, or of a body in it, and its fault; -1: none. seen: by slot. */
+static int check_range(const Program *p, Range range, Seen *seen, const char **fault)
 {
     int s = range.begin;
 
     for (; s < range.end; s = flow_after(p, s)) {
-        if ((*fault = fault_of(p, range, s)))
-            return s;
-        for (int b = 0; b < 2 && p->step[s].kind == STEP_IF; b++) {
-            int wrong = check_range(p, p->step[s].body[b], fault);
+        int wrong = -1;
 
-            if (wrong >= 0)
-                return wrong;
-        }
+        if ((*fault = fault_of(p, range, s, seen)))
+            return s;
+        if (p->step[s].kind == STEP_IF)
+            wrong = check_bodies(p, &p->step[s], seen, fault);
+        if (wrong >= 0)
+            return wrong;
     }
     *fault = s == range.end ? NULL : "is in a row that the device decides, and a part of it is not";
     return s == range.end ? -1 : range.end;
@@ -138,7 +226,7 @@ int recheck_decided(const Program *p, const char **fault)
         if (row.begin < end || row.end <= row.begin || row.end > p->nstep || crosses(p, row))
             return row.begin < 0 ? 0 : row.begin;
         end = row.end;
-        wrong = check_range(p, row, fault);
+        wrong = check_range(p, row, seen_before(p, NULL), fault);
         if (wrong >= 0)
             return wrong;
     }

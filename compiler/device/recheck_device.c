@@ -25,15 +25,18 @@ static int complain(const DeviceRecheck *r, int step, const char *what)
 
 /* ----------------------------------------------------------------------------------------------------------- places */
 
-static bool is_in_reach(const DeviceRecheck *r, const Step *step, const Operand *x)
+static bool is_in_reach(const DeviceRecheck *r, int s, const Operand *x)
 {
-    int memory;
+    const Step *step = &r->program->step[s];
+    int         memory;
 
     if (x->buffer < 0)
         return true;
     memory = buffer_memory(r->program, x->buffer);
     if (step->kind == STEP_COPY)
         return true;
+    if (step->kind == STEP_IF)
+        return memory == MEMORY_DEVICE && recheck_in_row(r->program, s);
     return step_on_device(step) ? memory == MEMORY_DEVICE : memory != MEMORY_DEVICE;
 }
 
@@ -52,7 +55,7 @@ static int check_places(const DeviceRecheck *r)
         const Step *step = &r->program->step[s];
 
         for (int k = 0; k < step->noperand; k++)
-            if (!is_in_reach(r, step, &step->operand[k]))
+            if (!is_in_reach(r, s, &step->operand[k]))
                 return complain(r, s, "has an operand in memory that it cannot reach");
         if (step->kind == STEP_COPY && !connects(r, step))
             return complain(r, s, "copies between memories that no copy connects");
@@ -61,16 +64,6 @@ static int check_places(const DeviceRecheck *r)
 }
 
 /* ----------------------------------------------------------------------------------------------------------- stream */
-
-/* A step in a row that a graph may run alone: then the host does not wait there. */
-static bool is_decided(const Program *p, int step)
-{
-    bool found = false;
-
-    for (int i = 0; i < p->ndecided; i++)
-        found |= step >= p->decided[i].begin && step < p->decided[i].end;
-    return found;
-}
 
 static uint64_t *pending(const DeviceRecheck *r, int step)
 {
@@ -84,7 +77,7 @@ static bool carry(const DeviceRecheck *r, int from, int to)
     bool        changed = false;
 
     for (int w = 0; w < r->words; w++) {
-        uint64_t more = step->waits && !is_decided(r->program, from) ? 0 : pending(r, from)[w];
+        uint64_t more = step->waits && !recheck_in_row(r->program, from) ? 0 : pending(r, from)[w];
         uint64_t before = pending(r, to)[w];
 
         if (w == from / 64 && step_is_transfer(r->program, step))

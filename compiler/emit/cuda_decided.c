@@ -40,16 +40,16 @@ static const char *put_part(RowText *r, Range range, int branch)
     emit->run = text_new(emit->arena);
     emit_steps(emit, range, 1);
     if (branch >= 0) {
-        Operand condition = branch_condition(emit->program, branch);
-
         text_printf(&emit->run, "    if (%s_decide(handle, ", emit->name);
-        emit_operand(emit, &emit->run, &condition);
+        emit_operand(emit, &emit->run, &emit->program->step[branch].operand[0]);
         text_printf(&emit->run, ", stream)) /* %s */\n        return OCC_ECUDA;\n", c_step_comment(emit, branch));
     }
+    if (range.begin < range.end)
+        text_printf(r->functions, "/* Steps %d to %d. */\n", range.begin, range.end - 1);
     text_printf(r->functions,
-                "/* Steps %d to %d. */\nstatic int %s(const %s_memory *memory, unsigned long long handle)\n{\n"
+                "static int %s(const %s_memory *memory, unsigned long long handle)\n{\n"
                 "    cudaStream_t   stream = (cudaStream_t)memory->stream;\n",
-                range.begin, range.end - 1, name, emit->name);
+                name, emit->name);
     emit_locals(emit, r->functions, &emit->run);
     text_put(r->functions, "\n    (void)handle;\n");
     text_append(r->functions, &emit->run);
@@ -66,15 +66,18 @@ static void put_parts(RowText *r, Range range, int graph)
 
     for (int s = range.begin; s < range.end; s = flow_after(p, s)) {
         const Range *body = p->step[s].body;
-        const char  *part;
+        Range        front = {begin, s};
         int          of[2];
 
         if (p->step[s].kind != STEP_IF)
             continue;
+        if (begin < s && p->step[s - 1].kind == STEP_READ) /* of the condition, by the host */
+            front.end--;
         for (int b = 0; b < 2; b++)
             of[b] = body[b].begin < body[b].end ? r->ngraph++ : 0;
-        part = put_part(r, (Range){begin, s - 1}, of[0] || of[1] ? s : -1); /* without the read of the condition */
-        text_printf(&r->entries, "    {%s, %d, {%d, %d}},\n", part, graph, of[0], of[1]);
+        if (front.begin < front.end || of[0] || of[1])
+            text_printf(&r->entries, "    {%s, %d, {%d, %d}},\n", put_part(r, front, of[0] || of[1] ? s : -1), graph,
+                        of[0], of[1]);
         for (int b = 0; b < 2; b++)
             put_parts(r, body[b], of[b]);
         begin = flow_after(p, s);

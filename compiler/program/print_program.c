@@ -221,6 +221,8 @@ static void put_step_body(Text *text, const Program *program, const Step *step)
     case STEP_IF:
         text_put(text, "if ");
         put_extent(text, step->set);
+        for (int k = 0; k < step->noperand; k++)
+            put_operand(text, program, &step->operand[k]);
         text_printf(text, " steps %d..%d else %d..%d", step->body[0].begin, step->body[0].end, step->body[1].begin,
                     step->body[1].end);
         break;

@@ -96,7 +96,8 @@ typedef enum StepKind {
     STEP_FETCH, /* begin loading operand[0], a whole block: its bytes may change until a STEP_AWAIT has read them */
     STEP_AWAIT, /* wait until the blocks that are its operands have been loaded */
     STEP_COPY,  /* operand[0] = operand[1], byte by byte, from one memory to another (device/copies.c) */
-    STEP_IF,    /* if (set) run range 0 else run range 1; its operands are forgotten before */
+    STEP_IF,    /* if (set) run range 0 else run range 1; its operands are forgotten before, or one is what a device
+                   decides it by (device/decided.c) */
     STEP_LOOP   /* for (dims[slot] = 0; dims[slot] < set && (while < 0 || dims[while]); dims[slot]++) run range 0 */
 } StepKind;
 

@@ -208,6 +208,8 @@ def stretch_failures(arguments, folder):
     yield from host_failures(arguments, folder, "decided", "decided", saved(folder, "decided", DECIDED), one)
     nested = os.path.join(arguments.own, "test_if_in_if_conditions_computed", "model.onnx")
     yield from host_failures(arguments, folder, "nested", "decided", nested, {**one, "{model_part_0_2, 3, {5, 6}}": 1})
+    shared = os.path.join(arguments.own, "test_if_conditions_shared", "model.onnx")
+    yield from host_failures(arguments, folder, "shared", "decided", shared, {**one, "model_decide(handle": 5})
     captured = {"cudaGraphLaunch((cudaGraphExec_t)memory->context->graph": 1}
     yield from host_failures(arguments, folder, "captured", "decided", saved(folder, "captured", CAPTURED), captured)
 

@@ -142,8 +142,11 @@ def device(report, lane, bars):
     for s in lane["device"]:
         if "form" not in steps[s] or {where[b] for b in steps[s]["reads"] + steps[s]["writes"]} - {"device"}:
             yield f"step {s} of the device touches memory of the host"
+    rows = report["device"].get("decided", [])
     for s in lane["host"]:
-        if "form" in steps[s] or "device" in {where[b] for b in steps[s]["reads"] + steps[s]["writes"]}:
+        decided = steps[s]["kind"] == "if" and any(begin <= s < end for begin, end in rows)
+        touched = {where[b] for b in steps[s]["reads"] + steps[s]["writes"]}
+        if "form" in steps[s] or ("device" in touched and not decided) or (decided and touched - {"device"}):
             yield f"step {s} of the host touches memory of the device"
     waits = [s["step"] for s in steps if "waits" in s]
     if report["device"]["waits"] != len(waits) or set(waits) - set(lane["host"]) or \

@@ -122,22 +122,25 @@ static Step copy_of(const Build *b, int buffer)
  * two such bodies decides nothing. */
 static void bodies_of_a_row_are_graphs(void **state)
 {
-    Build *b = two_maps("row", 5);
-    Range  row = {0, 11};
-    Step   step[11], read;
-    Text   text;
-    Emit   emit = {.printer = target_find("null")->printer, .arena = b->arena, .name = "row", .diag = &b->diag};
+    Build  *b = two_maps("row", 5);
+    Range   row = {0, 11};
+    Step    step[11], read;
+    Text    text;
+    Operand condition;
+    Emit    emit = {.printer = target_find("null")->printer, .arena = b->arena, .name = "row", .diag = &b->diag};
 
     (void)state;
     null_text(b);
     read = copy_of(b, b->program->step[0].operand[0].buffer);
     read.kind = STEP_READ;
+    condition = read.operand[0];
+    condition.access = OPERAND_READS;
     for (int s = 0; s < 11; s++)
         step[s] = copy_of(b, b->program->step[0].operand[0].buffer);
     step[1] = step[4] = step[8] = read;
-    step[2] = (Step){.kind = STEP_IF, .body = {{3, 7}, {7, 7}}};
-    step[5] = (Step){.kind = STEP_IF, .body = {{6, 6}, {6, 7}}};
-    step[9] = (Step){.kind = STEP_IF, .body = {{10, 10}, {10, 10}}};
+    step[2] = (Step){.kind = STEP_IF, .operand = &condition, .noperand = 1, .body = {{3, 7}, {7, 7}}};
+    step[5] = (Step){.kind = STEP_IF, .operand = &condition, .noperand = 1, .body = {{6, 6}, {6, 7}}};
+    step[9] = (Step){.kind = STEP_IF, .operand = &condition, .noperand = 1, .body = {{10, 10}, {10, 10}}};
     b->program->step = step;
     b->program->nstep = 11;
     b->program->decided = &row;

@@ -240,6 +240,30 @@ CONTROL = [
           y = Softmax(e)
         }""" % ", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)),
         inputs=[dict(x=signed(*bits)) for bits in np.ndindex(2, 2, 2)]),
+    dict(name="if_conditions_shared", group="If", model=HEAD + """
+        main (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}, float zero = {0}, float one = {1}> {
+          z = MatMul(x, w)
+          s = ReduceSum <keepdims = 0> (x)
+          sums = Greater(s, zero)
+          m = ReduceMax <keepdims = 0> (x)
+          most = Greater(m, one)
+          a = If (most) <then_branch = t () => (float[1, 16] b) {
+                  b = If (sums) <then_branch = tt () => (float[1, 16] c) { c = Tanh(z) },
+                                 else_branch = te () => (float[1, 16] d) { d = Neg(z) }>
+                },
+              else_branch = e () => (float[1, 16] f) { f = Sigmoid(z) }>
+          g = MatMul(a, w)
+          h = If (sums) <then_branch = u () => (float[1, 16] i) { i = Softmax(g) },
+                         else_branch = v () => (float[1, 16] j) { j = Abs(g) }>
+          k = MatMul(h, w)
+          l = If (sums) <then_branch = n () => (float[1, 16] o) {
+                  o = If (most) <then_branch = nn () => (float[1, 16] p) { p = Add(k, x) },
+                                 else_branch = ne () => (float[1, 16] q) { q = Sub(k, x) }>
+                },
+              else_branch = r () => (float[1, 16] t1) { t1 = Mul(k, x) }>
+          y = Softmax(l)
+        }""" % ", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)),
+        inputs=[dict(x=signed(*bits, 0)) for bits in np.ndindex(2, 2)]),
     dict(name="if_in_loop", group="Loop", model=HEAD + """
         main (int64 n, float[2] a) => (float[2] x, float[K] s) {
           x, s = Loop (n, , a) <body = body (int64 i, bool c, float[2] p) => (bool d, float[2] q, float r) {

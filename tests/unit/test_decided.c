@@ -59,6 +59,7 @@ static void make_buffers(World *w)
     p->model->expr[0] = p->model->expr[2] = (Expr){.op = EXPR_ELEM, .a = -1, .b = -1, .c = -1, .hi = 1};
     p->model->expr[1] = (Expr){.op = EXPR_ADD, .a = 0, .b = 0, .c = -1, .hi = 2};
     p->slot = arena_array(w->arena, int, 3);
+    p->nslot = 4;
     p->slot[1] = -1;
     p->slot[2] = 1;
     for (int b = X; b <= DIMS; b++) {
@@ -106,6 +107,15 @@ static Plan finish(World *w)
     return plan;
 }
 
+/* The device decides a branch by a buffer. */
+static void decide_by(Program *p, int branch, int buffer)
+{
+    p->step[branch].operand = arena_one(p->arena, Operand);
+    p->step[branch].operand[0] =
+        (Operand){.buffer = buffer, .dtype = DTYPE_U8, .access = OPERAND_READS, .offset = {0, -1}};
+    p->step[branch].noperand = 1;
+}
+
 static void a_branch_joins_what_is_around_it(void **state)
 {
     World *w = *state;
@@ -116,7 +126,7 @@ static void a_branch_joins_what_is_around_it(void **state)
     assert_int_equal(w->program->ndecided, 1);
     assert_int_equal(w->program->decided[0].begin, COMPUTE);
     assert_int_equal(w->program->decided[0].end, FETCH);
-    assert_int_equal(branch_condition(w->program, BRANCH).buffer, CONDITION);
+    assert_int_equal(w->program->step[BRANCH].operand[0].buffer, CONDITION);
     assert_true(w->program->step[READ].waits && w->program->step[FETCH].waits);
     assert_int_equal(program_recheck_device(w->program, &plan, &w->diag), 0);
 }
@@ -179,12 +189,12 @@ static void what_the_host_must_know_it_decides(void **state)
         assert_int_equal(w->program->ndecided, 0);
         w->program->decided = row;
         w->program->ndecided = 1;
+        decide_by(w->program, BRANCH, CONDITION);
         program_find_host_waits(w->program);
         assert_int_equal(recheck_unheard(w, &plan), -1);
     }
 }
 
-/* Behind a row the host waits although it has waited inside: the graph has not. */
 /* An extent behind the branch is made of 2^60 conditions: each integer is the square of the one in front of it. */
 static void an_integer_of_many_is_looked_at_once(void **state)
 {
@@ -210,6 +220,7 @@ static void an_integer_of_many_is_looked_at_once(void **state)
     assert_true(recheck_known_outside(p, (Range){COMPUTE, DOWN}, 0));
 }
 
+/* Behind a row the host waits although it has waited inside: the graph has not. */
 static void a_row_is_no_wait(void **state)
 {
     World   *w = *state;
@@ -228,7 +239,7 @@ static void a_row_is_no_wait(void **state)
     assert_int_equal(recheck_unheard(w, &plan), 0);
     p->step[DOWN].waits = false;
     assert_int_equal(recheck_unheard(w, &plan), -1);
-    p->ndecided = 0; /* only the host decides: then it has waited */
+    p->ndecided = p->step[BRANCH].noperand = 0; /* only the host decides: then it has waited */
     assert_int_equal(recheck_unheard(w, &plan), 0);
     program_find_host_waits(p);
     assert_false(p->step[DOWN].waits);
@@ -279,7 +290,7 @@ static void a_body_holds_a_branch(void **state)
     assert_int_equal(w->program->ndecided, 1);
     assert_int_equal(w->program->decided[0].begin, COMPUTE);
     assert_int_equal(w->program->decided[0].end, LAST);
-    assert_int_equal(branch_condition(w->program, INNER).buffer, INNER_CONDITION);
+    assert_int_equal(w->program->step[INNER].operand[0].buffer, INNER_CONDITION);
     assert_true(w->program->step[INNER_READ].waits && w->program->step[LAST].waits);
     assert_int_equal(program_recheck_device(w->program, &plan, &w->diag), 0);
 }
@@ -348,9 +359,9 @@ static void a_damaged_body_is_the_hosts(void **state)
         {size_deep_by_outer, {0, 0}, BRANCH, knows},
         {size_behind_by_outer, {FIRST, BEHIND}, BRANCH, knows},
         {size_behind_by_inner, {0, 0}, INNER, knows},
-        {decide_inner_by_outer, {0, 0}, BRANCH, knows},
+        {decide_inner_by_outer, {0, 0}, INNER_READ, reads},
         {copy_inner_from_host, {0, 0}, INNER_COPY, holds},
-        {copy_inner_in_other_body, {0, 0}, INNER, holds},
+        {copy_inner_in_other_body, {0, 0}, INNER_READ, holds},
         {read_without_branch, {0, 0}, INNER_READ, reads},
         {set_inner_elsewhere, {0, 0}, INNER, knows},
     };
@@ -373,9 +384,172 @@ static void a_damaged_body_is_the_hosts(void **state)
             assert_memory_equal(&w->program->decided[k], &damage[i].left, sizeof(Range));
         w->program->decided = &row;
         w->program->ndecided = 1;
+        decide_by(w->program, BRANCH, CONDITION);
+        decide_by(w->program, INNER, INNER_CONDITION);
         assert_int_equal(recheck_decided(w->program, &fault), damage[i].wrong);
         assert_non_null(strstr(fault, damage[i].fault));
     }
+}
+
+/* Steps of two branches of one condition: compute c | down c | read | if c { y = x } else { y = x } | x = y |
+ * if c { y = x } | down y | the host reads y. */
+enum { BETWEEN = DOWN, SECOND, SECOND_YES, SECOND_DOWN, SECOND_FETCH, SHARED_STEPS };
+
+static void make_shared(World *w)
+{
+    Program *p = w->program;
+
+    make_buffers(w);
+    add_decision(w, CONDITION, SEEN, (Extent){1, 0});
+    add_kernel(w, Y, X, HOME_UNITS);
+    add_kernel(w, Y, X, HOME_UNITS);
+    p->step[BRANCH].body[0] = (Range){YES, NO};
+    p->step[BRANCH].body[1] = (Range){NO, BETWEEN};
+    add_kernel(w, X, Y, HOME_UNITS);
+    p->step[world_step(w, STEP_IF)].set = (Extent){1, 0};
+    add_kernel(w, Y, X, HOME_UNITS);
+    p->step[SECOND].body[0] = (Range){SECOND_YES, SECOND_DOWN};
+    p->step[SECOND].body[1] = (Range){SECOND_DOWN, SECOND_DOWN};
+    add_end(w);
+}
+
+/* The condition stays in the device's memory up to the last branch. */
+static void branches_share_a_condition(void **state)
+{
+    World   *w = *state;
+    Program *p = w->program;
+    Plan     plan;
+
+    make_shared(w);
+    plan = finish(w);
+    assert_int_equal(p->ndecided, 1);
+    assert_int_equal(p->decided[0].begin, COMPUTE);
+    assert_int_equal(p->decided[0].end, SECOND_FETCH);
+    assert_int_equal(p->step[BRANCH].operand[0].buffer, CONDITION);
+    assert_int_equal(p->step[SECOND].operand[0].buffer, CONDITION);
+    assert_int_equal(program_recheck_device(p, &plan, &w->diag), 0);
+    program_liveness(p);
+    assert_true(world_live(w, CONDITION, 0, BETWEEN));
+    assert_false(world_live(w, CONDITION, 0, SECOND_YES));
+    assert_false(world_live(w, SEEN, 0, BETWEEN));
+}
+
+static void put_between_on_host(Program *p)
+{
+    p->step[BETWEEN].home = HOME_HOST;
+    p->step[BETWEEN].operand[0].buffer = p->step[BETWEEN].operand[1].buffer = OUT;
+}
+
+static void put_second_body_on_host(Program *p)
+{
+    p->step[SECOND_YES].home = HOME_HOST;
+    p->step[SECOND_YES].operand[0].buffer = p->step[SECOND_YES].operand[1].buffer = OUT;
+}
+
+static void overwrite_between(Program *p)
+{
+    p->step[BETWEEN].operand[0].buffer = CONDITION;
+}
+
+static void overwrite_in_body(Program *p)
+{
+    p->step[NO].operand[0].buffer = CONDITION;
+}
+
+/* Behind the last branch that needs it. */
+static void overwrite_behind(Program *p)
+{
+    p->step[SECOND_YES].operand[0].buffer = CONDITION;
+}
+
+static void size_second_by_condition(Program *p)
+{
+    p->step[SECOND_YES].operand[1].dim[0].expr = 1;
+}
+
+/* The one body reads another condition into the same slot: what the host knows behind depends on the way. */
+static void read_other_in_body(Program *p)
+{
+    p->step[BRANCH].body[0].end = p->step[BRANCH].body[1].begin = BETWEEN;
+    p->step[YES] = p->step[COPY];
+    p->step[YES].operand = arena_array(p->arena, Operand, 2);
+    memcpy(p->step[YES].operand, p->step[COPY].operand, 2 * sizeof(Operand));
+    p->step[YES].operand[1].buffer = INNER_CONDITION;
+    p->step[NO] = p->step[READ];
+    p->step[BETWEEN] = p->step[SECOND];
+    p->step[BETWEEN].body[0] = p->step[BETWEEN].body[1] = (Range){SECOND, SECOND};
+    p->step[BRANCH].body[0].end = SECOND;
+    p->step[BRANCH].body[1] = (Range){SECOND, SECOND};
+}
+
+static void what_one_branch_leaves_to_the_host_all_do(void **state)
+{
+    static const char   holds[] = "cannot hold it", knows[] = "the host needs to know how";
+    static const Damage damage[] = {
+        {put_between_on_host, {0, 0}, BETWEEN, holds},       {put_second_body_on_host, {0, 0}, SECOND_YES, holds},
+        {overwrite_between, {0, 0}, SECOND, holds},          {overwrite_in_body, {0, 0}, SECOND, holds},
+        {size_second_by_condition, {0, 0}, BRANCH, knows},   {read_other_in_body, {0, 0}, BETWEEN, holds},
+        {overwrite_behind, {COMPUTE, SECOND_FETCH}, -1, ""},
+    };
+
+    for (size_t i = 0; i < sizeof damage / sizeof *damage; i++) {
+        World      *w;
+        const char *fault;
+        Range       row = {COMPUTE, SECOND_FETCH};
+
+        world_teardown(state);
+        world_setup(state);
+        w = *state;
+        make_shared(w);
+        damage[i].change(w->program);
+        finish(w);
+        assert_int_equal(w->program->ndecided, damage[i].left.end > 0);
+        w->program->decided = &row;
+        w->program->ndecided = 1;
+        for (int s = 0; s < w->program->nstep; s++)
+            if (w->program->step[s].kind == STEP_IF)
+                decide_by(w->program, s, CONDITION);
+        assert_int_equal(recheck_decided(w->program, &fault), damage[i].wrong);
+        assert_true(damage[i].wrong < 0 || strstr(fault, damage[i].fault));
+    }
+}
+
+static void another_condition_is_refused(void **state)
+{
+    World      *w = *state;
+    Program    *p = w->program;
+    Range       two[] = {{COMPUTE, BETWEEN}, {BETWEEN, SECOND_FETCH}};
+    const char *fault;
+
+    make_shared(w);
+    finish(w);
+    p->step[SECOND].operand[0].buffer = INNER_CONDITION;
+    assert_int_equal(recheck_decided(p, &fault), SECOND);
+    p->step[SECOND].operand[0].buffer = CONDITION;
+    p->step[SECOND].operand[0].offset.max = 1;
+    assert_int_equal(recheck_decided(p, &fault), SECOND);
+    p->step[SECOND].noperand = 0;
+    assert_int_equal(recheck_decided(p, &fault), SECOND);
+    decide_by(p, SECOND, CONDITION);
+    assert_int_equal(recheck_decided(p, &fault), -1);
+    p->decided = two; /* in the second of which the host has not read it */
+    p->ndecided = 2;
+    assert_int_equal(recheck_decided(p, &fault), SECOND);
+    p->ndecided = 1; /* behind which the host decides by what the graph has not read */
+    assert_int_equal(recheck_decided(p, &fault), BRANCH);
+    assert_non_null(strstr(fault, "the host needs to know how"));
+}
+
+/* A host's step with an operand on the device is wrong, but a branch that the device decides. */
+static void a_condition_on_the_device_is_the_devices(void **state)
+{
+    World *w = *state;
+    Plan   plan;
+
+    make_shared(w);
+    plan = finish(w);
+    w->program->ndecided = 0;
+    assert_int_equal(recheck_unheard(w, &plan), -1);
 }
 
 int main(void)
@@ -389,6 +563,10 @@ int main(void)
         TEST(another_row_is_refused),
         TEST(a_body_holds_a_branch),
         TEST(a_damaged_body_is_the_hosts),
+        TEST(branches_share_a_condition),
+        TEST(what_one_branch_leaves_to_the_host_all_do),
+        TEST(another_condition_is_refused),
+        TEST(a_condition_on_the_device_is_the_devices),
     };
 
     return cmocka_run_group_tests_name("decided", tests, NULL, NULL);
