@@ -16,10 +16,11 @@
 
 /* A step knows a run-time integer that it sets or reads. */
 typedef struct Capture {
-    Program *program;
-    bool    *counted; /* by slot: its values follow from iteration numbers and constants */
-    bool    *inside;  /* by slot: steps of the row that is looked at know it */
-    bool    *named;   /* by slot: the step that is looked at knows it */
+    Program       *program;
+    bool          *counted;   /* by slot: its values follow from iteration numbers and constants */
+    bool          *inside;    /* by slot: steps of the row that is looked at know it */
+    bool          *named;     /* by slot: the step that is looked at knows it */
+    const Operand *condition; /* by slot: what the device decides branches by, buffer -1: it does not; NULL: by none */
 } Capture;
 
 /* Marks the slots that an extent is made of. Returns whether it is made of variables of control flow and constants
@@ -169,21 +170,76 @@ static void gather_counts(const Capture *c, Range range)
     }
 }
 
+/* --------------------------------------------------------------------------------------------------------- walked */
+
+/* both: of a branch both bodies are walked, since the device decides it. */
+static int64_t walked(const Program *p, Range range, bool given, bool both)
+{
+    int64_t count = 0;
+
+    for (int s = range.begin; s < range.end; s = flow_after(p, s)) {
+        const Step *step = &p->step[s];
+        int64_t     here = !given || step_on_device(step) || step_is_transfer(p, step);
+
+        if (step->kind == STEP_LOOP) {
+            here = int_saturated_mul(step->set.max > 0 ? step->set.max : 0,
+                                     int_saturated_add(here, walked(p, step->body[0], given, both)));
+        } else if (step->kind == STEP_IF) {
+            int64_t yes = walked(p, step->body[0], given, both), no = walked(p, step->body[1], given, both);
+
+            here = int_saturated_add(here, both ? int_saturated_add(yes, no) : int_max(yes, no));
+        }
+        count = int_saturated_add(count, here);
+    }
+    return count;
+}
+
+int64_t program_walked(const Program *p, Range range, bool given)
+{
+    return walked(p, range, given, false);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- rows */
+
+/* Whether the device decides branches by the run-time integer of a slot, so that the host knows it nowhere in a row. */
+static bool is_condition(const Capture *c, int slot)
+{
+    return c->condition && slot >= 0 && c->condition[slot].buffer >= 0;
+}
+
+/* Whether a step reads the condition of a branch that follows, where the device decides it. */
+static bool reads_condition(const Capture *c, int s)
+{
+    const Step *step = &c->program->step[s];
+
+    return step->kind == STEP_READ && is_condition(c, step->slot) && s + 1 < c->program->nstep &&
+           step[1].kind == STEP_IF && program_slot(c->program, step[1].set.expr) == step->slot;
+}
+
+/* Whether each run-time integer that a branch's bodies set has the same value in both. */
+static bool sets_alike(const Program *p, int branch)
+{
+    for (int s = branch + 1; s < flow_after(p, branch); s++)
+        if (p->step[s].kind == STEP_SET && program_slot(p, p->step[s].set.expr) != p->step[s].slot)
+            return false;
+    return true;
+}
 
 /* Whether a graph can hold a step, and all steps of its bodies. */
 static bool can_hold(const Capture *c, int s)
 {
     const Program *p = c->program;
     const Step    *step = &p->step[s];
-    bool           owns = step_bodies(step) > 0;
+    bool           decided = step->kind == STEP_IF && is_condition(c, program_slot(p, step->set.expr));
 
-    if (!counts(c, step))
+    if (decided ? !sets_alike(p, s) : !reads_condition(c, s) && !counts(c, step))
         return false;
-    for (int i = s + 1; owns && i < flow_after(p, s); i = flow_after(p, i))
-        if (!can_hold(c, i))
-            return false;
-    return owns || step->kind == STEP_SET || step->kind == STEP_CHECK || step_has_fixed_places(p, step);
+    for (int b = 0; b < step_bodies(step); b++)
+        for (int i = step->body[b].begin; i < step->body[b].end; i = flow_after(p, i))
+            if (!can_hold(c, i) || (p->step[i].kind == STEP_READ && i == step->body[b].begin))
+                return false;
+    return step_bodies(step) > 0 || step->kind == STEP_SET || step->kind == STEP_CHECK || step->kind == STEP_READ ||
+           step_has_fixed_places(p, step);
 }
 
 /* Whether no step outside of a row knows a slot that a step in it knows, and no output has an extent from one. */
@@ -201,7 +257,7 @@ static bool is_private(const Capture *c, Range row)
         mark_extents(p, p->out[i].type.dim, p->out[i].type.rank, c->named);
     }
     for (int i = 0; i < p->nslot; i++)
-        if (c->inside[i] && c->named[i])
+        if (c->inside[i] && c->named[i] && !is_condition(c, i))
             return false;
     return true;
 }
@@ -221,7 +277,8 @@ static int row_end(const Capture *c, Range range, int begin)
 
     for (; s < range.end && is_control(&p->step[s]) && can_hold(c, s); s = flow_after(p, s))
         loops |= p->step[s].kind == STEP_LOOP;
-    if (!loops || !is_private(c, (Range){begin, s}) || program_walked(p, (Range){begin, s}, false) > MOST_WALKED)
+    if (!loops || !is_private(c, (Range){begin, s}) ||
+        walked(p, (Range){begin, s}, false, c->condition != NULL) > MOST_WALKED)
         return begin;
     return s;
 }
@@ -232,54 +289,54 @@ static void capture_range(const Capture *c, Range range)
     int      next;
 
     for (int s = range.begin; s < range.end; s = next) {
-        int end = row_end(c, range, s);
+        int end = p->step[s].captured ? s : row_end(c, range, s);
 
         for (int i = s; i < end; i++)
-            p->step[i].captured = true;
+            *(c->condition ? &p->step[i].unrolled : &p->step[i].captured) = true;
         next = end > s ? end : flow_after(p, s);
         for (int b = 0; end == s && b < step_bodies(&p->step[s]); b++)
             capture_range(c, p->step[s].body[b]);
     }
 }
 
-void program_capture_loops(Program *p)
+static Capture capture_of(Program *p)
 {
     Capture c = {.program = p};
+
+    c.counted = arena_array(p->arena, bool, p->nslot + 1);
+    c.inside = arena_array(p->arena, bool, p->nslot + 1);
+    c.named = arena_array(p->arena, bool, p->nslot + 1);
+    find_counted(&c);
+    return c;
+}
+
+void program_capture_loops(Program *p)
+{
+    Capture c;
 
     for (int s = 0; s < p->nstep; s++)
         p->step[s].captured = false;
     if (p->dims < 0)
         return;
-    c.counted = arena_array(p->arena, bool, p->nslot + 1);
-    c.inside = arena_array(p->arena, bool, p->nslot + 1);
-    c.named = arena_array(p->arena, bool, p->nslot + 1);
-    find_counted(&c);
+    c = capture_of(p);
     gather_counts(&c, (Range){0, p->nstep});
     capture_range(&c, (Range){0, p->nstep});
 }
 
-/* ----------------------------------------------------------------------------------------------------------- counts */
-
-int64_t program_walked(const Program *p, Range range, bool given)
+void program_unroll_loops(Program *p, const Operand *condition)
 {
-    int64_t count = 0;
+    Capture c;
 
-    for (int s = range.begin; s < range.end; s = flow_after(p, s)) {
-        const Step *step = &p->step[s];
-        int64_t     here = !given || step_on_device(step) || step_is_transfer(p, step);
-
-        if (step->kind == STEP_LOOP) {
-            here = int_saturated_mul(step->set.max > 0 ? step->set.max : 0,
-                                     int_saturated_add(here, program_walked(p, step->body[0], given)));
-        } else if (step->kind == STEP_IF) {
-            int64_t yes = program_walked(p, step->body[0], given), no = program_walked(p, step->body[1], given);
-
-            here = int_saturated_add(here, int_max(yes, no));
-        }
-        count = int_saturated_add(count, here);
-    }
-    return count;
+    for (int s = 0; s < p->nstep; s++)
+        p->step[s].unrolled = false;
+    if (p->dims < 0)
+        return;
+    c = capture_of(p);
+    c.condition = condition;
+    capture_range(&c, (Range){0, p->nstep});
 }
+
+/* ---------------------------------------------------------------------------------------------------------- extents */
 
 bool program_has_open_extents(const Program *p)
 {

@@ -7,7 +7,8 @@
  * The host reads a condition once, where it comes by the first branch. The device needs it at each: so it is an operand
  * of the branch, which keeps it in the device's memory, and nothing may overwrite it between.
  *
- * A body may hold such branches, too. The host decides where CUDA makes no such graph. The program holds both forms, so
+ * A body may hold such branches, too, and so may a loop whose iterations are the same in each run but for these
+ * (captured.c). The host decides where CUDA makes no such graph. The program holds both forms, so
  * its copies and waits are those that either form needs. The host does not wait inside a row. */
 #include "device/device.h"
 
@@ -127,6 +128,8 @@ static void find_conditions(const Decisions *d)
     const Program *p = d->program;
     bool          *found = arena_array(p->arena, bool, p->nslot + 1);
 
+    for (int i = 0; i < p->nslot; i++)
+        d->condition[i].buffer = -1;
     for (int s = 0; s < p->nstep; s++) {
         int slot = slot_of_branch(p, s);
 
@@ -148,7 +151,7 @@ static bool is_held(const Decisions *d, Range range, int s)
 
     if (step->kind == STEP_READ)
         return s > range.begin && s + 1 < range.end && d->decides[s + 1] && slot_of_branch(p, s + 1) == step->slot;
-    return step_never_changes(p, step) || d->decides[s];
+    return step_never_changes(p, step) || step->unrolled || d->decides[s];
 }
 
 /* Whether a row can hold a branch. What is known of all steps behind it is used. */
@@ -171,7 +174,7 @@ static void add_row(const Decisions *d, Range range)
 {
     Program *p = d->program;
 
-    for (int s = range.begin; s < range.end; s = flow_after(p, s))
+    for (int s = range.begin; s < range.end; s++)
         if (d->decides[s]) {
             ARENA_PUSH(p->arena, p->decided, p->ndecided, p->cdecided, range);
             return;
@@ -227,6 +230,17 @@ static bool writes_buffer(const Step *step, int buffer)
     return false;
 }
 
+/* The step behind all that runs between two steps of a row: a loop around the second one alone runs again. */
+static int end_of_way(const Program *p, int reader, int branch)
+{
+    int end = branch;
+
+    for (int s = reader + 1; s < branch; s++)
+        if (p->step[s].kind == STEP_LOOP && range_holds(p->step[s].body[0], branch) && flow_after(p, s) > end)
+            end = flow_after(p, s);
+    return end;
+}
+
 /* Whether a branch is in a row in which the host would read its condition, which the device then still has. */
 static bool is_decided_rightly(const Decisions *d, int branch)
 {
@@ -236,7 +250,7 @@ static bool is_decided_rightly(const Decisions *d, int branch)
     for (int i = 0; i < p->ndecided; i++)
         if (range_holds(p->decided[i], branch))
             reader = reader_of(p, p->decided[i], branch);
-    for (int s = reader + 1; reader >= 0 && s < branch; s++)
+    for (int s = reader + 1; reader >= 0 && s < end_of_way(p, reader, branch); s++)
         if (writes_buffer(&p->step[s], d->condition[slot_of_branch(p, branch)].buffer))
             return false;
     return reader >= 0;
@@ -287,6 +301,7 @@ void program_find_decided(Program *p)
             p->step[s].noperand = 0;
     find_conditions(&d);
     do {
+        program_unroll_loops(p, d.condition);
         for (int s = p->nstep; s-- > 0;)
             d.decides[s] = is_decidable(&d, s);
         p->ndecided = 0;

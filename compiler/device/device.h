@@ -52,6 +52,10 @@ void program_gather_staging(Program *program);
 /* Finds the loops that a graph can hold, and marks their steps (captured.c). */
 void program_capture_loops(Program *program);
 
+/* Finds the loops that a row can hold whose branches the device decides by these conditions (by slot; buffer -1: none),
+ * and marks their steps (captured.c). */
+void program_unroll_loops(Program *program, const Operand *condition);
+
 /* The most steps that the host goes through for such a loop and what stands beside it, those of all iterations: open
  * walks them once, and CUDA keeps a node for each that the device is given. At the 1.5 to 2 us that a launch takes on
  * an H100 they delay open by some 15 ms. */

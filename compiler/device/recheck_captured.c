@@ -1,7 +1,8 @@
 /* recheck_captured.c - checks captured loops again: it walks each with numbers, as the host does while a graph is made,
  * and begins without any. The walk must have set whatever a step needs, each step must be one that a graph can hold,
- * and nothing else may need what the walk has set. Independent of captured.c, which follows dependences and looks at no
- * value. */
+ * and nothing else may need what the walk has set. In loops that only a row holds (unrolled) it goes through both
+ * bodies of a branch that the device decides; behind them it knows what both have left alike. Independent of
+ * captured.c, which follows dependences and looks at no value. */
 #include "device/recheck.h"
 
 #include "graph/interval.h"
@@ -14,9 +15,11 @@ typedef struct LoopWalk {
     const Program *program;
     int64_t       *value; /* by slot */
     bool          *known; /* by slot: the walk has set it */
+    bool          *set;   /* by slot: it has set it on some way */
     int64_t        walked;
     int            step; /* the wrong one; -1: none yet */
     const char    *fault;
+    bool           unrolled; /* the loop is one that only a row holds */
 } LoopWalk;
 
 static bool refuse(LoopWalk *w, int step, const char *fault)
@@ -86,6 +89,11 @@ static bool is_given_known(const LoopWalk *w, const Step *step)
     return true;
 }
 
+static bool is_walked(const LoopWalk *w, int s)
+{
+    return w->unrolled ? w->program->step[s].unrolled : w->program->step[s].captured;
+}
+
 static bool walk_range(LoopWalk *w, Range range);
 
 static bool walk_loop(LoopWalk *w, int s)
@@ -122,12 +130,35 @@ static bool walk_set(LoopWalk *w, int s)
     return true;
 }
 
+/* Goes through both bodies of a branch that the device decides. */
+static bool walk_both(LoopWalk *w, const Step *branch)
+{
+    const Program *p = w->program;
+    int64_t       *first = w->value, *other = arena_array(p->arena, int64_t, p->nslot + 1);
+    bool          *knew = w->known, *knows = arena_array(p->arena, bool, p->nslot + 1);
+    bool           right;
+
+    memcpy(other, first, (size_t)p->nslot * sizeof *other);
+    memcpy(knows, knew, (size_t)p->nslot * sizeof *knows);
+    right = walk_range(w, branch->body[0]);
+    w->value = other, w->known = knows;
+    right = right && walk_range(w, branch->body[1]);
+    w->value = first, w->known = knew;
+    for (int i = 0; i < p->nslot; i++) {
+        w->set[i] |= knew[i] || knows[i];
+        knew[i] &= knows[i] && first[i] == other[i];
+    }
+    return right;
+}
+
 static bool walk_step(LoopWalk *w, int s)
 {
     const Step *step = &w->program->step[s];
     int64_t     value;
 
-    if (!step->captured)
+    if (w->unrolled && step->kind == STEP_READ && step->unrolled)
+        return true; /* of a branch's condition: recheck_decided.c */
+    if (!is_walked(w, s))
         return refuse(w, s, "is in a captured loop, but not captured");
     if (step->kind == STEP_LOOP)
         return walk_loop(w, s);
@@ -135,6 +166,8 @@ static bool walk_step(LoopWalk *w, int s)
         return refuse(w, s, "is in a captured loop of too many steps");
     if (step->kind == STEP_SET)
         return walk_set(w, s);
+    if (w->unrolled && step_is_decided(step))
+        return walk_both(w, step);
     if (step->kind != STEP_CHECK && step->kind != STEP_IF)
         return is_given_known(w, step) || refuse(w, s, "is captured, but changes from run to run");
     if (!value_of(w, step->set, &value))
@@ -150,12 +183,13 @@ static bool walk_range(LoopWalk *w, Range range)
     return true;
 }
 
-/* Whether a graph holds a part of a row: its function would not know what another part has set. */
-static bool is_cut(const Program *p, Range row)
+/* Whether a graph holds a part of a row: its function would not know what another part has set. Of unrolled loops
+ * stretches hold parts, since the host counts where it launches these. */
+static bool is_cut(const Program *p, Range row, bool unrolled)
 {
     bool cut = false;
 
-    for (int i = -1; i < p->nstretch + p->ndecided; i++) {
+    for (int i = unrolled ? p->nstretch : -1; i < p->nstretch + p->ndecided; i++) {
         Range graph = i < 0 ? p->graph : i < p->nstretch ? p->stretch[i] : p->decided[i - p->nstretch];
 
         cut |= graph.begin < row.end && row.begin < graph.end && (row.begin < graph.begin || graph.end < row.end);
@@ -168,13 +202,14 @@ static bool walk_row(LoopWalk *w, Range row)
     const Program *p = w->program;
 
     memset(w->known, 0, (size_t)p->nslot * sizeof *w->known);
+    memset(w->set, 0, (size_t)p->nslot * sizeof *w->set);
     w->walked = 0;
     if (!walk_range(w, row))
         return false;
     for (int slot = 0; slot < p->nslot; slot++)
-        if (w->known[slot] && recheck_known_outside(p, row, slot))
+        if ((w->known[slot] || w->set[slot]) && recheck_known_outside(p, row, slot))
             return refuse(w, row.begin, "is captured, but what it sets is needed elsewhere");
-    return !is_cut(p, row) || refuse(w, row.begin, "begins a captured row, of which a graph holds a part");
+    return !is_cut(p, row, w->unrolled) || refuse(w, row.begin, "begins a captured row, of which a graph holds a part");
 }
 
 /* The end of the innermost body that a step is in, or of the program. */
@@ -189,23 +224,33 @@ static int end_of_body(const Program *p, int step)
     return end;
 }
 
-int recheck_captured(const Program *p, const char **fault)
+static void walk_rows(LoopWalk *w)
 {
-    LoopWalk w = {.program = p, .step = -1};
-    Range    row;
+    const Program *p = w->program;
+    Range          row;
 
-    w.value = arena_array(p->arena, int64_t, p->nslot + 1);
-    w.known = arena_array(p->arena, bool, p->nslot + 1);
-    for (int s = 0; s < p->nstep && w.step < 0; s = row.end) {
+    for (int s = 0; s < p->nstep && w->step < 0; s = row.end) {
         int end = end_of_body(p, s);
 
         row = (Range){s, s + 1};
-        if (!p->step[s].captured)
+        if (!is_walked(w, s))
             continue;
-        for (row.end = s; row.end < end && p->step[row.end].captured;)
+        for (row.end = s; row.end < end && is_walked(w, row.end);)
             row.end = flow_after(p, row.end);
-        walk_row(&w, row);
+        walk_row(w, row);
     }
+}
+
+int recheck_captured(const Program *p, const char **fault)
+{
+    LoopWalk w = {.program = p, .step = -1};
+
+    w.value = arena_array(p->arena, int64_t, p->nslot + 1);
+    w.known = arena_array(p->arena, bool, p->nslot + 1);
+    w.set = arena_array(p->arena, bool, p->nslot + 1);
+    walk_rows(&w);
+    w.unrolled = true;
+    walk_rows(&w);
     *fault = w.fault;
     return w.step;
 }

@@ -110,14 +110,18 @@ static Seen *seen_before(const Program *p, const Seen *seen)
     return copy;
 }
 
-/* What a step and its bodies write is no longer what the host has read. */
+/* What a step and its bodies write is no longer what the host has read. Nor is what a loop reads anew, in the iteration
+ * behind. */
 static void forget_written(const Program *p, int s, Seen *seen)
 {
-    for (int i = s; i < flow_after(p, s); i++)
+    for (int i = s; i < flow_after(p, s); i++) {
+        if (p->step[i].kind == STEP_READ)
+            seen[p->step[i].slot].buffer = -1;
         for (int k = 0; k < p->step[i].noperand; k++)
             for (int slot = 0; slot < p->nslot; slot++)
                 if (p->step[i].operand[k].access & OPERAND_WRITES && p->step[i].operand[k].buffer == seen[slot].buffer)
                     seen[slot].buffer = -1;
+    }
 }
 
 /* Whether step s reads an element that the step in front of it copies from the device: there. */
@@ -152,7 +156,7 @@ static const char *fault_of(const Program *p, Range range, int s, Seen *seen)
 
     if (step->kind != STEP_IF)
         forget_written(p, s, seen);
-    if (recheck_never_changes(p, step))
+    if (recheck_never_changes(p, step) || (step->unrolled && step->kind != STEP_READ && !step_is_decided(step)))
         return NULL;
     if (step->kind == STEP_READ && (s + 1 >= range.end || p->step[s + 1].kind != STEP_IF ||
                                     program_slot(p, p->step[s + 1].set.expr) != step->slot))
@@ -167,14 +171,15 @@ static const char *fault_of(const Program *p, Range range, int s, Seen *seen)
 
 static int check_range(const Program *p, Range range, Seen *seen, const char **fault);
 
-/* The first wrong step of a branch's bodies, -1: none; and what the host has read behind both. */
-static int check_bodies(const Program *p, const Step *branch, Seen *seen, const char **fault)
+/* The first wrong step of the bodies of a branch or loop, -1: none; and what the host has read behind, whichever way it
+ * went. */
+static int check_bodies(const Program *p, const Step *step, Seen *seen, const char **fault)
 {
     Seen *other = seen_before(p, seen);
-    int   wrong = check_range(p, branch->body[0], seen, fault);
+    int   wrong = check_range(p, step->body[0], seen, fault);
 
-    if (wrong < 0)
-        wrong = check_range(p, branch->body[1], other, fault);
+    if (wrong < 0 && step->kind == STEP_IF)
+        wrong = check_range(p, step->body[1], other, fault);
     for (int i = 0; i < p->nslot; i++)
         if (seen[i].buffer != other[i].buffer || seen[i].element != other[i].element)
             seen[i].buffer = -1;
@@ -191,7 +196,7 @@ static int check_range(const Program *p, Range range, Seen *seen, const char **f
 
         if ((*fault = fault_of(p, range, s, seen)))
             return s;
-        if (p->step[s].kind == STEP_IF)
+        if (step_bodies(&p->step[s]) && !p->step[s].captured)
             wrong = check_bodies(p, &p->step[s], seen, fault);
         if (wrong >= 0)
             return wrong;

@@ -156,6 +156,7 @@ void        emit_operand(Emit *emit, Text *text, const Operand *operand); /* the
 const char *emit_condition(Emit *emit, const Step *step);                 /* that of an IF, without outer parentheses */
 void        emit_range(Emit *emit, Range range, int depth);               /* the lines of some steps, to emit->run */
 void        emit_stretches_of(Emit *emit, Range range, int depth);        /* the same, rows decided by the host */
+void        emit_open_control(Emit *emit, int index, int depth);          /* the line in front of a body */
 void        emit_steps(Emit *emit, Range range, int depth);               /* the same, stretches step by step */
 
 /* launch.c - steps on a device: the functions that launch them, which are the device's code; emit_on_device changes to

@@ -197,11 +197,18 @@ const char *emit_condition(Emit *emit, const Step *step)
     return bare(emit, condition(emit, step));
 }
 
+void emit_open_control(Emit *emit, int index, int depth)
+{
+    const Step *step = &emit->program->step[index];
+
+    emit->printer->open(emit, index, step->kind == STEP_IF ? emit_condition(emit, step) : condition(emit, step), depth);
+}
+
 static void put_if(Emit *emit, int index, int depth)
 {
     const Step *step = &emit->program->step[index];
 
-    emit->printer->open(emit, index, emit_condition(emit, step), depth);
+    emit_open_control(emit, index, depth);
     emit_range(emit, step->body[0], depth + 1);
     if (step->body[1].begin < step->body[1].end) {
         emit->printer->otherwise(emit, index, depth);
@@ -214,7 +221,7 @@ static void put_loop(Emit *emit, int index, int depth)
 {
     const Step *step = &emit->program->step[index];
 
-    emit->printer->open(emit, index, condition(emit, step), depth);
+    emit_open_control(emit, index, depth);
     emit_range(emit, step->body[0], depth + 1);
     emit->printer->close(emit, index, depth);
 }

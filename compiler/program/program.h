@@ -140,6 +140,7 @@ typedef struct Step {
     HomeForm      home;      /* form of its kernel's code on a device; HOME_NONE: no device */
     bool          waits;     /* the host first waits until the device has done what it was given */
     bool          captured;  /* of a loop that a graph holds, each iteration as nodes of its own (device/captured.c) */
+    bool          unrolled;  /* likewise, but only the graph of a row does, since the device decides branches in it */
     int           engine;    /* 1 + position in Program.engine of the engine that may compute it; 0: none may */
     const Node  **origin;    /* the nodes it computes; for comments, reports and messages */
     int           norigin;
@@ -232,6 +233,12 @@ static inline const KernelCode *step_code(const Program *program, const Step *st
 static inline int step_bodies(const Step *step)
 {
     return step->kind == STEP_IF || step->kind == STEP_LOOP ? 2 : 0;
+}
+
+/* Whether the step is a branch that a device can decide: then it has its condition as an operand. */
+static inline bool step_is_decided(const Step *step)
+{
+    return step->kind == STEP_IF && step->noperand == 1 && step->operand[0].access == OPERAND_READS;
 }
 
 /* The slot that keeps an expression's value; -1: it is computed where it is needed. */

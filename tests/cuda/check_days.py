@@ -207,9 +207,11 @@ def stretch_failures(arguments, folder):
     one = {"if (memory->context->decided[0]) {": 1, "decided[1]) {": 0}
     yield from host_failures(arguments, folder, "decided", "decided", saved(folder, "decided", DECIDED), one)
     nested = os.path.join(arguments.own, "test_if_in_if_conditions_computed", "model.onnx")
-    yield from host_failures(arguments, folder, "nested", "decided", nested, {**one, "{model_part_0_2, 3, {5, 6}}": 1})
+    yield from host_failures(arguments, folder, "nested", "decided", nested, {**one, "model_branch(stream, &graph[3], ": 1})
     shared = os.path.join(arguments.own, "test_if_conditions_shared", "model.onnx")
-    yield from host_failures(arguments, folder, "shared", "decided", shared, {**one, "model_decide(handle": 5})
+    yield from host_failures(arguments, folder, "shared", "decided", shared, {**one, "model_branch(stream, &graph[": 5})
+    looped = os.path.join(arguments.own, "test_if_in_loops_of_constants", "model.onnx")
+    yield from host_failures(arguments, folder, "looped", "decided", looped, {**one, "model_branch(stream, &graph[": 4})
     captured = {"cudaGraphLaunch((cudaGraphExec_t)memory->context->graph": 1}
     yield from host_failures(arguments, folder, "captured", "decided", saved(folder, "captured", CAPTURED), captured)
 

@@ -3,7 +3,9 @@
  * fails that makes the graph, the host decides; whatever call fails, the next run is right. Two contexts do not meet.
  * Prints what is wrong, then the outputs' bytes. DECIDED: two branches, one behind the other. NESTED: three levels of
  * branches. SHARED: five branches by two conditions, one of which the host reads in a body and again behind it.
- * CAPTURED: two loops, one in the other, whose iterations the host counts if there is no graph. */
+ * LOOPED: branches in a loop in a body, and in one behind whose addresses follow the iteration; one of these has the
+ * condition of the branch in front. CAPTURED: two loops, one in the other, whose iterations the host counts if there is
+ * no graph. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +50,8 @@ static int branches(int input)
     return 0;
 #elif defined SHARED
     return 3 + most(input) + sums(input);
+#elif defined LOOPED
+    return 1 + 2 * sums(input) + 4 + 4;
 #else
     return 2 + (LEVELS == 3 && sums(input) && most(input));
 #endif
@@ -58,6 +62,8 @@ static int reads(int input)
 {
 #ifdef SHARED
     return 2 + most(input);
+#elif defined LOOPED
+    return 1 + 2 * sums(input) + 4;
 #else
     return branches(input);
 #endif

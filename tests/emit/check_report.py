@@ -162,7 +162,7 @@ def device(report, lane, bars):
         if graph or set(range(*held)) & own or sum(f"in graph {n}" in bar for bar in bars) != len(range(*held)):
             yield f"graph {n} is of steps {held}"
     for begin, end in report["device"].get("decided", []):
-        if "if" not in [s["kind"] for s in steps[begin:end]] or {s["kind"] for s in steps[begin:end] if "unrolled" not in s} - {"kernel", "copy", "read", "if"} or \
+        if "if" not in [s["kind"] for s in steps[begin:end]] or {s["kind"] for s in steps[begin:end] if "unrolled" not in s} - {"kernel", "copy", "read", "if", "loop", "set", "check"} or \
                 any("form" not in s for s in steps[begin:end] if s["kind"] == "kernel"):
             yield f"steps {begin} to {end} are a row that the device decides"
     given = [s for begin, end in [(graph.start, graph.stop), *graphs] for s in range(begin, end) if s not in lane["host"]]

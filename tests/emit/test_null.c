@@ -118,13 +118,31 @@ static Step copy_of(const Build *b, int buffer)
     return (Step){.kind = STEP_COPY, .operand = x, .noperand = 2};
 }
 
-/* copy | if { copy | if { } else { copy } } | copy | if { } else { } | copy. An empty body is no graph, and a branch of
- * two such bodies decides nothing. */
+/* The lines of a row's function up to its end, without blanks, returns and the name of the program. */
+static const char *outline(const Build *b, const char *text)
+{
+    Text lines = text_new(b->arena);
+
+    for (const char *end; *text != '}' && (end = strchr(text, '\n')); text = end + 1) {
+        const char *at = text + strspn(text, " ");
+
+        if (!strncmp(at, "return", 6))
+            continue;
+        if (!strncmp(at, "if (row_", 8))
+            at += 8;
+        text_printf(&lines, "%.*s\n", (int)(end - at), at);
+    }
+    return lines.data;
+}
+
+/* copy | if { copy | if { } else { copy } } | copy | if { } else { } | loop { copy | if { copy } } | loop { copy }. An
+ * empty body is no graph. Both loops have steps in graph 0; only the second one adds them without a break. */
 static void bodies_of_a_row_are_graphs(void **state)
 {
+    enum { STEPS = 16 };
     Build  *b = two_maps("row", 5);
-    Range   row = {0, 11};
-    Step    step[11], read;
+    Range   row = {0, STEPS};
+    Step    step[STEPS], read;
     Text    text;
     Operand condition;
     Emit    emit = {.printer = target_find("null")->printer, .arena = b->arena, .name = "row", .diag = &b->diag};
@@ -135,32 +153,61 @@ static void bodies_of_a_row_are_graphs(void **state)
     read.kind = STEP_READ;
     condition = read.operand[0];
     condition.access = OPERAND_READS;
-    for (int s = 0; s < 11; s++)
+    for (int s = 0; s < STEPS; s++)
         step[s] = copy_of(b, b->program->step[0].operand[0].buffer);
     step[1] = step[4] = step[8] = read;
-    step[2] = (Step){.kind = STEP_IF, .operand = &condition, .noperand = 1, .body = {{3, 7}, {7, 7}}};
-    step[5] = (Step){.kind = STEP_IF, .operand = &condition, .noperand = 1, .body = {{6, 6}, {6, 7}}};
-    step[9] = (Step){.kind = STEP_IF, .operand = &condition, .noperand = 1, .body = {{10, 10}, {10, 10}}};
+    step[2] = step[5] = step[9] = step[12] = (Step){.kind = STEP_IF, .operand = &condition, .noperand = 1};
+    step[2].body[0] = (Range){3, 7}, step[2].body[1] = (Range){7, 7};
+    step[5].body[0] = (Range){6, 6}, step[5].body[1] = (Range){6, 7};
+    step[9].body[0] = step[9].body[1] = (Range){10, 10};
+    step[12].body[0] = (Range){13, 14}, step[12].body[1] = (Range){14, 14};
+    step[10] = step[14] = (Step){.kind = STEP_LOOP, .until = -1, .set = {2, -1}};
+    step[10].body[0] = (Range){11, 14}, step[10].body[1] = (Range){14, 14};
+    step[14].body[0] = (Range){15, 16}, step[14].body[1] = (Range){16, 16};
     b->program->step = step;
-    b->program->nstep = 11;
+    b->program->nstep = STEPS;
     b->program->decided = &row;
     b->program->ndecided = 1;
     emit.program = b->program, emit.plan = &b->plan, emit.model = b->model;
     emit.run = text = text_new(b->arena);
     emit_decided(&emit, &text);
-    assert_non_null(strstr(text.data, "static const row_part row_row_0[5] = {\n"
-                                      "    {row_part_0_0, 0, {1, 0}},\n"
-                                      "    {row_part_0_1, 1, {0, 2}},\n"
-                                      "    {row_part_0_2, 2, {0, 0}},\n"
-                                      "    {row_part_0_3, 0, {0, 0}},\n"
-                                      "    {row_part_0_4, 0, {0, 0}},\n"
-                                      "};\n\nenum { row_graphs = 3 };"));
-    for (int part = 0; part < 5; part++) {
-        const char *at = strstr(text.data, arena_printf(b->arena, "static int row_part_0_%d(", part));
-        const char *decides = strstr(at, "row_decide(handle, "), *end = strstr(at, "\n}\n");
-
-        assert_int_equal(decides && decides < end, part < 2);
-    }
+    assert_string_equal(outline(b, strstr(text.data, "    graph[0].graph = row;\n")),
+                        "graph[0].graph = row;\n"
+                        "record(stream, &graph[0]))\n"
+                        "copy 0 2:y\n"
+                        "recorded(stream, &graph[0]))\n"
+                        "branch(stream, &graph[0], arena, &graph[1], 0)) /* 2 branch  */\n"
+                        "{ /* then */\n"
+                        "record(stream, &graph[1]))\n"
+                        "copy 3 2:y\n"
+                        "recorded(stream, &graph[1]))\n"
+                        "branch(stream, &graph[1], arena, 0, &graph[2])) /* 5 branch  */\n"
+                        "{ /* else */\n"
+                        "record(stream, &graph[2]))\n"
+                        "copy 6 2:y\n"
+                        "recorded(stream, &graph[2]))\n"
+                        "}\n"
+                        "}\n"
+                        "record(stream, &graph[0]))\n"
+                        "copy 7 2:y\n"
+                        "recorded(stream, &graph[0]))\n"
+                        "branch(stream, &graph[0], arena, 0, 0)) /* 9 branch  */\n"
+                        "loop 10 2\n"
+                        "record(stream, &graph[0]))\n"
+                        "copy 11 2:y\n"
+                        "recorded(stream, &graph[0]))\n"
+                        "branch(stream, &graph[0], arena, &graph[3], 0)) /* 12 branch  */\n"
+                        "{ /* then */\n"
+                        "record(stream, &graph[3]))\n"
+                        "copy 13 2:y\n"
+                        "recorded(stream, &graph[3]))\n"
+                        "}\n"
+                        "end 10 \n"
+                        "record(stream, &graph[0]))\n"
+                        "loop 14 2\n"
+                        "copy 15 2:y\n"
+                        "end 14 \n"
+                        "recorded(stream, &graph[0]))\n");
     build_free(b);
 }
 

@@ -264,6 +264,37 @@ CONTROL = [
           y = Softmax(l)
         }""" % ", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)),
         inputs=[dict(x=signed(*bits, 0)) for bits in np.ndindex(2, 2)]),
+    dict(name="if_in_loops_of_constants", group="Loop", model=HEAD + """
+        main (float[1, 16] x) => (float[1, 16] y) <float[16, 16] w = {%s}, float zero = {0}, float one = {1}, int64 two = {2},
+              int64[2] rows = {4, 4}, int64[2] line = {1, 16}, float[4] zeros = {0, 0, 0, 0}> {
+          z = MatMul(x, w)
+          s = ReduceSum <keepdims = 0> (x)
+          sums = Greater(s, zero)
+          e = If (sums) <then_branch = t () => (float[1, 16] f) {
+                  f = Loop (two, , z) <body = turn (int64 i, bool p, float[1, 16] a) => (bool q, float[1, 16] b) {
+                      q = Identity(p)
+                      m = ReduceMax <keepdims = 0> (a)
+                      most = Greater(m, one)
+                      b = If (most) <then_branch = tt () => (float[1, 16] c) { c = Tanh(a) },
+                                     else_branch = te () => (float[1, 16] d) { d = Add(a, x) }>
+                    }>
+                },
+              else_branch = e () => (float[1, 16] g) { g = Neg(z) }>
+          r = Reshape(e, rows)
+          h, l = Scan <num_scan_inputs = 1, body = step (float[4] j, float[4] k) => (float[4] u, float[4] v) {
+              n = Add(j, k)
+              o = ReduceSum <keepdims = 0> (n)
+              more = Greater(o, zero)
+              a1 = If (more) <then_branch = st () => (float[4] b1) { b1 = Tanh(n) },
+                              else_branch = se () => (float[4] c1) { c1 = Softmax(n) }>
+              u = If (sums) <then_branch = su () => (float[4] d1) { d1 = Neg(a1) },
+                             else_branch = sv () => (float[4] e1) { e1 = Exp(a1) }>
+              v = Mul(u, k)
+            }> (zeros, r)
+          f1 = Reshape(l, line)
+          y = Add(f1, z)
+        }""" % ", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)),
+        inputs=[dict(x=signed(*bits, 0)) for bits in np.ndindex(2, 2)]),
     dict(name="if_in_loop", group="Loop", model=HEAD + """
         main (int64 n, float[2] a) => (float[2] x, float[K] s) {
           x, s = Loop (n, , a) <body = body (int64 i, bool c, float[2] p) => (bool d, float[2] q, float r) {
