@@ -27,7 +27,6 @@ static int check_options(const Options *o, int count, Diag *diag)
         {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
         {o->plan.nregion > 0 && o->plan.io_arena, "--region with --io=arena",
          "inputs and outputs have no memory that is the same for all sizes"},
-        {o->tune != NULL, "--tune", "it times one size"},
         {o->verify_nodes, "--verify-nodes", "it follows the values of one graph"}};
 
     for (size_t i = 0; i < sizeof option / sizeof *option; i++)

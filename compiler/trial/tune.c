@@ -3,6 +3,7 @@
  * least of several runs. */
 #include "trial/tune.h"
 
+#include "infer/listed.h"
 #include "ops/lower/winograd.h"
 #include "program/kernels.h"
 #include "program/operand.h"
@@ -256,8 +257,9 @@ static int write_choices(Tune *tune, Text *summary)
 
 /* ------------------------------------------------------------------------------------------------------------ entry */
 
-/* Builds and measures with the user's options except the algorithm; the places of buffers do not matter for it. */
-static int measure_all(Tune *tune, const TuneCompile *compile)
+/* Builds and measures one combination of listed sizes, with the user's options except the algorithm; the places of
+ * buffers do not matter for it. */
+static int measure_all(Tune *tune, const TuneCompile *compile, int combination)
 {
     for (int w = 0; w < ALGORITHMS; w++) {
         Options options = *tune->options;
@@ -268,6 +270,7 @@ static int measure_all(Tune *tune, const TuneCompile *compile)
         options.winograd = algorithms[w].m ? WINOGRAD_ON : WINOGRAD_OFF;
         options.cascade = CASCADE_OFF; /* choices are by the shapes of whole images */
         options.choices = &choices;
+        options.bound = listed_pin(tune->arena, options.bound, options.nbound, combination);
         options.output = options.main = options.report = options.map = options.cc = options.tune =
             NULL; /* build_write emits */
         options.threads = options.queues = 0;
@@ -283,13 +286,14 @@ static int measure_all(Tune *tune, const TuneCompile *compile)
 int tune_run(const TuneCompile *compile, const Options *options, Diag *diag, Text *summary)
 {
     Tune tune = {.options = options, .arena = diag->arena, .diag = diag, .folder = folder_temporary(diag->arena)};
-    int  failed;
+    int  failed = 0;
 
     if (!tune.folder)
         return diag_usage(diag, "--tune: cannot make a temporary folder; set TMPDIR to one that can be written");
     tune.cc =
         options->cc ? options->cc : arena_printf(diag->arena, "%s -O2 -march=native", command_variable("CC", "cc"));
-    failed = measure_all(&tune, compile);
+    for (int i = 0; i < listed_combinations(options->bound, options->nbound) && !failed; i++)
+        failed = measure_all(&tune, compile, i);
     if (!failed)
         failed = write_choices(&tune, summary);
     folder_remove(diag->arena, tune.folder);

@@ -41,6 +41,13 @@ def convolution():
     return build(nodes, [value("x", [1, 64, 32, 32])], [value("y", [1, 64, 32, 32])], [weights])
 
 
+def convolution_of_sizes():
+    """A smaller one, for images of any height."""
+    weights = numpy_helper.from_array(numpy.ones((16, 16, 3, 3), dtype=numpy.float32), "w")
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], name="wide", pads=[1, 1, 1, 1])]
+    return build(nodes, [value("x", [1, 16, "H", 32])], [value("y", [1, 16, "H", 32])], [weights])
+
+
 def chain():
     """Two convolutions with a large value between them."""
     weights = [numpy_helper.from_array(numpy.ones((c, n, 3, 3), dtype=numpy.float32), f"w{c}") for n, c in ((3, 16), (16, 4))]
@@ -253,7 +260,7 @@ def duplicate_name():
 
 def write_all(folder):
     models = {
-        "small": small(), "numbers": numbers(), "convolution": convolution(), "chain": chain(), "attention": attention(512), "words": words(), "gated": gated(),
+        "small": small(), "numbers": numbers(), "convolution": convolution(), "convolution_of_sizes": convolution_of_sizes(), "chain": chain(), "attention": attention(512), "words": words(), "gated": gated(),
         "twins": twins(),
         "attention_5000": attention(5000), "attention_90000": attention(90000), "lopsided": lopsided(), "fragmented": fragmented(), "bounded": bounded(),
         "in_place": in_place(False), "in_place_not": in_place(True), **{"changed_" + what: changed(what) for what in ("not", "new", "fusion", "view", "lifetime")}, "stateful": stateful(), "two_states": two_states(), "cycle": cycle(),

@@ -130,6 +130,19 @@ class Limits(Outside):
         self.assertIn("winograd_f32", self.make("--tuned=forced.txt")[1])
         self.assertNotIn("winograd_f32", self.make("--tuned=forced.txt", "--winograd=off")[1])
 
+    def test_ways_are_measured_at_each_listed_size(self):
+        sizes = ("convolution_of_sizes.onnx", "--dim=H=8|24")
+        done = self.run_it(*sizes, "--tune=sizes.txt", "--cc=%s -O1" % CC)
+        self.assertRegex(done.stdout, r"(?m)^tuned +2 shapes of convolutions")
+        with open(os.path.join(self.folder, "sizes.txt")) as file:
+            shapes = [line.split(" : ")[0] for line in file if not line.startswith("#")]
+        self.assertEqual([re.search(r"in=(\S+)", shape)[1] for shape in shapes], ["1,24,32", "1,8,32"])
+        self.write("forced.txt", shapes[0] + " : winograd 2\n" + shapes[1] + " : direct 1 -1\n")
+        self.run_it(*sizes, "-o", "made.c", "--report=made.json", "--tuned=forced.txt")
+        with open(os.path.join(self.folder, "made.json")) as report:
+            kernels = [step.get("kernel") for step in json.load(report)["steps"]]
+        self.assertEqual([kernel for kernel in kernels if kernel in ("conv_f32", "winograd_f32")], ["conv_f32", "winograd_f32"]) # H=8, H=24
+
     def test_a_bad_file_of_choices_is_named(self):
         self.write("bad.txt", "# first\nconv_f32 batch=1 groups=one\n")
         self.fails(2, "bad.txt, line 2: found 'one', wanted 1 numbers for groups", "convolution.onnx", "--tuned=bad.txt")
