@@ -25,8 +25,6 @@ static int check_options(const Options *o, int count, Diag *diag)
     const Unserved option[] = {
         {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
         {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
-        {o->plan.nregion > 0 && o->plan.io_arena, "--region with --io=arena",
-         "inputs and outputs have no memory that is the same for all sizes"},
         {o->verify_nodes, "--verify-nodes", "it follows the values of one graph"}};
 
     for (size_t i = 0; i < sizeof option / sizeof *option; i++)
@@ -91,7 +89,7 @@ typedef struct Side {
     const Compilation *v;
     int                count, nport;
     bool               in;
-    int64_t           *place; /* by port: bytes of the arena; negative: none */
+    PortPlace         *place; /* by port */
     int64_t           *bytes; /* by port: the most of all combinations */
 } Side;
 
@@ -110,12 +108,13 @@ static Side new_side(Arena *arena, const Compilation *v, int count, bool in)
     const Alternative *largest = &v[count - 1].chosen;
     Side               s = {v, count, in ? largest->program->nin : largest->program->nout, in, NULL, NULL};
 
-    s.place = arena_array(arena, int64_t, s.nport + 1);
+    s.place = arena_array(arena, PortPlace, s.nport + 1);
     s.bytes = arena_array(arena, int64_t, s.nport + 1);
     for (int i = 0; i < s.nport; i++) {
         const Buffer *b = port_buffer(&s, count - 1, i);
+        int           memory = b ? largest->plan.region[b->id] : 0;
 
-        s.place[i] = b ? largest->plan.offset[b->id] : -1;
+        s.place[i] = (PortPlace){b ? largest->plan.offset[b->id] - largest->plan.share[memory].base : -1, memory};
     }
     return s;
 }
@@ -134,25 +133,34 @@ static void measure_ports(Side *s)
 static bool are_placed(const Side *s)
 {
     for (int i = 0; i < s->nport; i++) {
-        if (s->bytes[i] && s->place[i] < 0)
+        const PortPlace *a = &s->place[i];
+
+        if (s->bytes[i] && a->offset < 0)
             return false;
-        for (int k = 0; k < i && s->in; k++)
-            if (s->place[i] < s->place[k] + s->bytes[k] && s->place[k] < s->place[i] + s->bytes[i])
+        for (int k = 0; k < i && s->in; k++) {
+            const PortPlace *b = &s->place[k];
+
+            if (a->memory == b->memory && a->offset < b->offset + s->bytes[k] && b->offset < a->offset + s->bytes[i])
                 return false;
+        }
     }
     return true;
 }
 
-/* Places the ports one behind the other, each with its most bytes. Returns the end. */
-static int64_t place_apart(Side *s, int64_t at)
+/* Places the ports one behind the other, each with its most bytes, in the first memory that has room. Raises the ends
+ * of the memories. */
+static void place_apart(Side *s, const PlanOptions *options, int64_t *end)
 {
     for (int i = 0; i < s->nport; i++) {
         const Buffer *b = port_buffer(s, s->count - 1, i);
+        int64_t       align = b ? b->align : 1;
+        int           r = 0;
 
-        s->place[i] = int_round_up(at, b ? b->align : 1);
-        at = s->place[i] + s->bytes[i];
+        while (r + 1 < options->nregion && int_round_up(end[r], align) + s->bytes[i] > options->region[r].size)
+            r++;
+        s->place[i] = (PortPlace){int_round_up(end[r], align), r};
+        end[r] = s->place[i].offset + s->bytes[i];
     }
-    return at;
 }
 
 /* Plans the combinations from `from` down to the first. */
@@ -166,7 +174,7 @@ static int plan_down(const Compilation *c, Compilation *v, const Options *like, 
     return 0;
 }
 
-/* Plans all combinations, the largest first. With --io=arena the header has one offset for each port: that of the
+/* Plans all combinations, the largest first. With --io=arena the header has one place for each port: that of the
  * largest plan, of which the others may not exceed the memory. Where that fails, or ports would overlap, all ports lie
  * one behind the other in all plans. */
 static int plan_variants(const Compilation *c, Compilation *v, int count)
@@ -174,6 +182,7 @@ static int plan_variants(const Compilation *c, Compilation *v, int count)
     Options            like = *c->options;
     const Alternative *largest = &v[count - 1].chosen;
     Side               in, out;
+    int64_t            end[MAX_REGIONS] = {0};
     bool               serves;
 
     if (!c->options->plan.io_arena)
@@ -190,10 +199,11 @@ static int plan_variants(const Compilation *c, Compilation *v, int count)
     measure_ports(&out);
     serves = are_placed(&in) && are_placed(&out);
     for (int i = 0; i < count; i++)
-        serves = serves && v[i].chosen.plan.peak < PLAN_IMPOSSIBLE;
+        serves = serves && v[i].chosen.plan.overflow <= largest->plan.overflow;
     if (serves)
         return 0;
-    place_apart(&out, place_apart(&in, 0));
+    place_apart(&in, &like.plan, end);
+    place_apart(&out, &like.plan, end);
     like.max_ram = c->options->max_ram;
     return plan_down(c, v, &like, v[0].model, count - 1);
 }

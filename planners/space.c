@@ -262,6 +262,12 @@ static bool fits(const Space *s, const PlanResult *result)
     return true;
 }
 
+/* Is there one region only in which the two may live? */
+static bool share_region(const Space *s, const PlanBuffer *x, const PlanBuffer *y)
+{
+    return s->nregion < 2 || (x->regions && x->regions == y->regions && !(x->regions & (x->regions - 1)));
+}
+
 /* Do two fixed buffers of one region collide? Then there is no plan at all. */
 static bool fixed_collide(const Space *s, int a, int b)
 {
@@ -270,7 +276,7 @@ static bool fixed_collide(const Space *s, int a, int b)
     size_t            pairs = (size_t)(s->span_at[a + 1] - s->span_at[a]) * (size_t)(s->span_at[b + 1] - s->span_at[b]);
     Interval         *interval;
 
-    if (x->fixed < 0 || y->fixed < 0 || s->nregion > 1 || s->begin[a] >= s->end[b] || s->begin[b] >= s->end[a])
+    if (x->fixed < 0 || y->fixed < 0 || !share_region(s, x, y) || s->begin[a] >= s->end[b] || s->begin[b] >= s->end[a])
         return false;
     interval = malloc((pairs + 1) * sizeof *interval);
     for (int i = interval ? space_forbidden(s, a, b, y->fixed, interval) : 0; i-- > 0;)

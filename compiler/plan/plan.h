@@ -18,7 +18,7 @@ int program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag
 int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 
 /* The peak of a plan where inputs and outputs lie on each other at the offsets that the options give them. Nothing but
- * its peak and bound is to be read. */
+ * its peak, bound and overflow is to be read. */
 #define PLAN_IMPOSSIBLE ((int64_t)1 << 60)
 
 /* The buffer has an offset in the arena; io_arena: inputs and outputs too. */

@@ -29,13 +29,13 @@ struct Solved {
     bool                full;        /* with full effort */
 };
 
-static int64_t given_place(const PlanOptions *options, const Buffer *buffer)
+static PortPlace given_place(const PlanOptions *options, const Buffer *buffer)
 {
-    const int64_t *by_port = buffer->kind == BUFFER_IN    ? options->places.in
-                             : buffer->kind == BUFFER_OUT ? options->places.out
-                                                          : NULL;
+    const PortPlace *by_port = buffer->kind == BUFFER_IN    ? options->places.in
+                               : buffer->kind == BUFFER_OUT ? options->places.out
+                                                            : NULL;
 
-    return by_port ? by_port[buffer->port] : -1;
+    return by_port ? by_port[buffer->port] : (PortPlace){-1, 0};
 }
 
 static void add_buffer(BuiltProblem *built, const PlanOptions *options, const Buffer *buffer)
@@ -44,8 +44,8 @@ static void add_buffer(BuiltProblem *built, const PlanOptions *options, const Bu
 
     built->index[buffer->id] = at;
     built->origin[at] = buffer->id;
-    built->buffer[at] =
-        (PlanBuffer){.size = buffer_bytes(buffer), .align = buffer->align, .fixed = given_place(options, buffer)};
+    built->buffer[at] = (PlanBuffer){
+        .size = buffer_bytes(buffer), .align = buffer->align, .fixed = given_place(options, buffer).offset};
     for (int i = 0; i < buffer->nspan; i++) {
         const Span *span = &buffer->span[i];
         PlanSpan    whole = {at, span->begin, span->end, 0, buffer_bytes(buffer)};
@@ -102,7 +102,10 @@ static void add_regions(BuiltProblem *built, const PlanOptions *options)
 
     program_traffic(built->program, traffic);
     for (int i = 0; i < built->problem.nbuffer; i++) {
-        built->buffer[i].regions = built->program->buffer[built->origin[i]].regions;
+        const Buffer *buffer = &built->program->buffer[built->origin[i]];
+        PortPlace     given = given_place(options, buffer);
+
+        built->buffer[i].regions = given.offset < 0 ? buffer->regions : 1u << given.memory;
         built->buffer[i].traffic = options->ranked ? traffic[built->origin[i]] : 0;
     }
     for (int r = 0; r < options->nregion; r++)
@@ -333,10 +336,12 @@ static const int64_t *offsets_like(const Planning *planning, const BuiltProblem 
     return offset;
 }
 
-/* Memories that share no buffer are planned one by one. */
-static int place_buffers(const PlanProblem *problem, const PlanLimits *limits, PlanFn place, PlanResult *result)
+/* A device's memories, which have room for all and share no buffer, are planned one by one. */
+static int place_buffers(const BuiltProblem *built, const PlanLimits *limits, PlanFn place, PlanResult *result)
 {
-    if (plan_regions_are_apart(problem) && !limits->capacity)
+    const PlanProblem *problem = &built->problem;
+
+    if (built->program->language == LANGUAGE_DEVICE && plan_regions_are_apart(problem) && !limits->capacity)
         return plan_each_region(problem, limits, place, result);
     return place(problem, limits, result);
 }
@@ -364,7 +369,7 @@ static int solve(const Planning *planning, const BuiltProblem *built, const char
 
     *solved = (Solved){
         .built = built, .result = new_result(built), .upper_bound = planning->upper_bound, .full = !planning->nodes};
-    if (place_buffers(&built->problem, &limits, planner ? planner->place : plan_place, &solved->result) != PLAN_OK)
+    if (place_buffers(built, &limits, planner ? planner->place : plan_place, &solved->result) != PLAN_OK)
         return diag_bug(planning->diag, (Loc){0}, "planner %s failed: %s", asked, solved->result.why);
     if (!is_impossible(&solved->result) && plan_verify_answer(&built->problem, &solved->result, why) != 1)
         return diag_bug(planning->diag, (Loc){0}, "the plan is wrong: %s", why);
@@ -413,7 +418,7 @@ int plan_once(Planning *planning, const BuiltProblem *built, Plan *plan)
             return -1;
         if (is_impossible(&solved.result)) {
             take_result(built, planning->options, &solved.result, plan);
-            plan->peak = plan->bound = PLAN_IMPOSSIBLE;
+            plan->peak = plan->bound = plan->overflow = PLAN_IMPOSSIBLE;
             return 0;
         }
         ARENA_PUSH(built->program->arena, planning->solved, planning->nsolved, planning->csolved, solved);

@@ -26,9 +26,15 @@ typedef struct Loader {
     int64_t align;   /* bytes, a power of two: loads begin and end at multiples, in the file and in memory */
 } Loader;
 
-/* Offsets of inputs and outputs that another plan has given them, by port. NULL: the planner chooses. */
+/* The place of an input or output in the arena. */
+typedef struct PortPlace {
+    int64_t offset; /* bytes from the start of its memory; negative: it has none */
+    int     memory;
+} PortPlace;
+
+/* Places that another plan has given, by port. NULL: the planner chooses. */
 typedef struct PortPlaces {
-    const int64_t *in, *out; /* bytes of the arena */
+    const PortPlace *in, *out;
 } PortPlaces;
 
 /* Options of planning, from the command line. */

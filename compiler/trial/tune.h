@@ -11,8 +11,9 @@ typedef struct TuneCompile {
     void *context;
 } TuneCompile;
 
-/* Builds and runs the network once with each algorithm, at each combination of listed sizes, times its steps, and writes the best algorithm of each shape to
- * options->tune; a line about it goes to `summary`. Returns 0, or -1 with a message. */
+/* Builds and runs the network once with each algorithm, at each combination of listed sizes, times its steps, and
+ * writes the best algorithm of each shape to options->tune; a line about it goes to `summary`. Returns 0, or -1 with a
+ * message. */
 int tune_run(const TuneCompile *compile, const Options *options, Diag *diag, Text *summary);
 
 #endif

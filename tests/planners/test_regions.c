@@ -140,11 +140,35 @@ static void large_problems_are_placed_well(void **state)
     assert_true(fast > all * 6 / 10);
 }
 
+/* Buffers 0 and 1 live in step 0 and are fixed 8 bytes apart; buffer 2 may live anywhere, or in the first. */
+static void buffers_fixed_on_each_other_are_refused(void **state)
+{
+    const PlanSpan   span[] = {{0, 0, 1, 0, 16}, {1, 0, 1, 0, 16}, {2, 0, 1, 0, 8}};
+    const PlanRegion region[] = {{64, 1}, {64, 1}};
+
+    (void)state;
+    for (int apart = 0; apart < 2; apart++)
+        for (int other = 0; other < 2; other++) {
+            PlanBuffer  buffer[] = {{.size = 16, .align = 1, .regions = 2},
+                                    {.size = 16, .align = 1, .regions = other ? 1 : 2, .fixed = 8},
+                                    {.size = 8, .align = 1, .regions = apart, .fixed = -1}};
+            PlanProblem problem = {buffer, 3, span, 3, NULL, 0, region, 2, 1};
+            int64_t     offset[3];
+            int32_t     in[3];
+            PlanResult  r = {.offset = offset, .region = in};
+
+            assert_int_equal(plan_place(&problem, NULL, &r), PLAN_OK);
+            assert_int_equal(r.status == PLAN_INFEASIBLE && !r.peak, !other);
+            assert_true(!other || (offset[0] == 0 && in[0] == 1 && offset[1] == 8 && in[1] == 0));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_region_serves_the_most_traffic),
         cmocka_unit_test(large_problems_are_placed_well),
+        cmocka_unit_test(buffers_fixed_on_each_other_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -112,6 +112,8 @@ CASES = {
     "found": (found(), {"n": (4, 9)}, {}, ("--order=model",), 8),
     "in place": (in_place(), {"H": (3, 9), "W": (2, 12)}, {}, (), 0),
     "memories": (image(), {"H": (12, 17), "W": (12, 20)}, {}, ("--region=fast:4K", "--region=slow:1M"), 0),
+    "ports": (in_place(), {"H": (3, 9), "W": (2, 12)}, {}, ("--region=fast:600", "--region=slow:1M"), 0),
+    "apart": (shrinking(), {"n": (2, 9)}, {}, ("--region=fast:150", "--region=slow:1M"), 220),
     "few bytes": (image(), {"x:2": (20, 40), "x:3": (24,)}, {}, ("--region=fast:300", "--region=slow:1M:256", "--cascade=on"), 0),
     "bounds": (sequence(), {"seq": (4, 7)}, {"batch": (1, 3, 2)}, ("--region=fast:600", "--region=slow:1M"), 64),
     "shrinking": (shrinking(), {"n": (2, 9)}, {}, (), 220),
@@ -176,8 +178,9 @@ class Case:
             peaks.append(memories(pinned))
             weights.append(weight_bytes(pinned))
         self.check_refusal(folder, sizes)
+        several = len(peaks[0]) > 1 # an input or output in one of them for all sizes may lie elsewhere than where its size is pinned
         for arena, *alone in zip(*peaks):
-            if not max(alone) <= arena <= max(alone) + self.slack:
+            if not (max(alone) <= arena or several and "--io=arena" in self.flags) or arena > max(alone) + self.slack:
                 raise host.Failure("wrong", f"an arena of {arena} bytes, the largest of pinned sizes has {max(alone)}")
         if weights[0] > max(weights[1:]):
             raise host.Failure("wrong", f"{weights[0]} bytes of weights, with pinned sizes {max(weights[1:])}")
@@ -231,8 +234,6 @@ def main():
     os.makedirs(args.work, exist_ok=True)
     failed = passed = 0
     for name, io in itertools.product([*CASES, *STATES], ("caller", "arena")):
-        if io == "arena" and name in CASES and any("region" in flag for flag in CASES[name][3]):
-            continue
         tools = host.Toolchain(os.path.abspath(args.occamyc), args.cc, host.STRICT.replace("-O1", "-O0"))
         try:
             said = check_runs(tools, args.work, name, io) if name in STATES else Case(tools, args.work, name, io).check()

@@ -71,7 +71,7 @@ static void a_branch_needs_its_own_ports_apart(void **state)
 /* x -> a -> y with places for x and y. */
 static Plan plan_at(World *w, int64_t x, int64_t y)
 {
-    int64_t     in[] = {x}, out[] = {y};
+    PortPlace   in[] = {{x, 0}}, out[] = {{y, 0}};
     PlanOptions options = {.planner = "auto", .io_arena = 1, .places = {in, out}};
     Plan        plan;
 
@@ -100,13 +100,8 @@ static void a_given_place_is_kept(void **state)
 }
 
 /* One step that reads x and writes y. */
-static void ports_on_each_other_have_no_plan(void **state)
+static void one_step(World *w)
 {
-    World      *w = *state;
-    int64_t     in[] = {0}, out[] = {32};
-    PlanOptions options = {.planner = "auto", .io_arena = 1, .places = {in, out}};
-    Plan        plan;
-
     for (int b = 0; b < 2; b++) {
         world_buffer(w, b ? BUFFER_OUT : BUFFER_IN, 64);
         w->program->buffer[b].port = 0;
@@ -115,11 +110,45 @@ static void ports_on_each_other_have_no_plan(void **state)
     world_reads(w, 0, 0);
     world_writes(w, 0, 1);
     program_liveness(w->program);
+}
+
+static void ports_on_each_other_have_no_plan(void **state)
+{
+    World      *w = *state;
+    PortPlace   in[] = {{0, 0}}, out[] = {{32, 0}};
+    PlanOptions options = {.planner = "auto", .io_arena = 1, .places = {in, out}};
+    Plan        plan;
+
+    one_step(w);
     assert_int_equal(program_plan(&w->program, &options, &plan, &w->diag), 0);
     assert_true(plan.peak == PLAN_IMPOSSIBLE);
-    out[0] = 64;
+    out[0].offset = 64;
     assert_int_equal(program_plan(&w->program, &options, &plan, &w->diag), 0);
     assert_int_equal(plan.peak, 128);
+}
+
+/* The same with two memories, of which the second holds x. */
+static void ports_lie_in_the_memory_that_is_given(void **state)
+{
+    World      *w = *state;
+    PortPlace   in[] = {{0, 1}}, out[] = {{32, 1}};
+    PlanOptions options = {.planner = "auto",
+                           .io_arena = 1,
+                           .places = {in, out},
+                           .region = {{"a", 256, 1}, {"b", 256, 1}},
+                           .nregion = 2,
+                           .ranked = true};
+    Plan        plan;
+
+    one_step(w);
+    assert_int_equal(program_plan(&w->program, &options, &plan, &w->diag), 0);
+    assert_true(plan.peak == PLAN_IMPOSSIBLE);
+    out[0].memory = 0;
+    assert_int_equal(program_plan(&w->program, &options, &plan, &w->diag), 0);
+    assert_int_equal(plan.region[0], 1);
+    assert_int_equal(plan.region[1], 0);
+    assert_int_equal(plan.offset[0], plan.share[1].base);
+    assert_int_equal(plan.offset[1], 32);
 }
 
 int main(void)
@@ -130,6 +159,7 @@ int main(void)
         TEST(a_branch_needs_its_own_ports_apart),
         TEST(a_given_place_is_kept),
         TEST(ports_on_each_other_have_no_plan),
+        TEST(ports_lie_in_the_memory_that_is_given),
     };
 
     return cmocka_run_group_tests_name("places", tests, NULL, NULL);
