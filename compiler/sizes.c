@@ -24,8 +24,7 @@ static int check_options(const Options *o, int count, Diag *diag)
 {
     const Unserved option[] = {
         {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
-        {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"},
-        {o->verify_nodes, "--verify-nodes", "it follows the values of one graph"}};
+        {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"}};
 
     for (size_t i = 0; i < sizeof option / sizeof *option; i++)
         if (option[i].asked)
@@ -219,6 +218,39 @@ static void dump_variant(const Compilation *c, const Compilation *v, int combina
     graph_print(&c->output->standard, v->model);
 }
 
+/* The value of this name that a node of the graph makes; NULL: there is none. */
+static Value *find_made(const Graph *graph, const char *name)
+{
+    for (int i = 0; i < graph->nnode; i++)
+        for (int k = 0; k < graph->node[i]->nout; k++)
+            if (graph->node[i]->out[k] && !strcmp(graph->node[i]->out[k]->name, name))
+                return graph->node[i]->out[k];
+    return NULL;
+}
+
+/* With --verify-nodes a combination has more outputs: they become outputs of the whole model. */
+static int expose_whole(Compilation *c, const Compilation *v, int count)
+{
+    Graph       *whole = c->model->main;
+    const Graph *first = v[0].model->main;
+    bool         same = true;
+
+    for (int k = 1; k < count; k++)
+        same = same && v[k].model->main->nout == first->nout;
+    for (int i = whole->nout; i < first->nout && same; i++) {
+        Value *value = find_made(whole, first->out[i]->name);
+
+        same = value != NULL;
+        for (int k = 1; k < count; k++)
+            same = same && !strcmp(v[k].model->main->out[i]->name, first->out[i]->name);
+        ARENA_PUSH(c->arena, whole->out, whole->nout, whole->cout, value);
+    }
+    if (same)
+        return 0;
+    return diag_usage(c->diag, "--verify-nodes: some sizes that --dim lists leave other nodes than others do, as an If "
+                               "does that they decide; verify once for each size");
+}
+
 /* The model of the joined program: the ports and lists of sizes of `whole`, the values and expressions of the model
  * that was read last. */
 static Model *joined_model(const Model *whole, const Model *last)
@@ -248,7 +280,7 @@ int compile_sizes(Compilation *c)
         return -1;
     v = arena_array(c->arena, Compilation, count);
     variant = arena_array(c->arena, Variant, count);
-    if (plan_variants(c, v, count) < 0)
+    if (plan_variants(c, v, count) < 0 || (c->options->verify_nodes && expose_whole(c, v, count) < 0))
         return -1;
     for (int i = 0; i < count; i++) {
         dump_variant(c, &v[i], i);

@@ -26,6 +26,12 @@ WORDS = HEAD.replace("17", "20") + """main (string[n] a, int64 at) => (string[n]
 CHOSEN = HEAD + "main (float[n, m] x) => (int64[2, k] y) { y = NonZero(x) }"
 PAIR = HEAD + "main (float[n] a, float[n, k] b) => (float[n, k] y) { z = Constant <value_ints = [1]> () c = Unsqueeze(a, z) y = Add(b, c) }"
 
+NODES = HEAD + "main (float[n, 3] x) => (float[n, n] y) { s = Sigmoid(x) r = Transpose(s) y = MatMul(s, r) }"
+DECIDED = HEAD + """main (float[n, 3] x) => (float[n, 3] y) {
+    h = Shape <end = 1> (x) one = Constant <value_ints = [1]> () e = Equal(h, one) c = Squeeze(e) w = Abs(x)
+    z = If (c) <then_branch = a () => (float[k, 3] p) { p = Neg(w) }, else_branch = b () => (float[k, 3] q) { r = Sqrt(w) q = Exp(r) }>
+    y = Tanh(z) }"""
+
 
 def f32(*values):
     return numpy.array(values, numpy.float32)
@@ -69,6 +75,21 @@ class Verify(unittest.TestCase):
             self.verify(CHOSEN, flags=["--target=cuda", "--dim", "n=2", "--dim", "m=3"])
         finally:
             del os.environ["NVCC"]
+
+    def test_nodes_are_compared_at_listed_sizes(self):
+        flags, liar = ["--verify-nodes", "--dim=n=2|5"], self.folder + "/liar.py"
+        said = self.verify(NODES, flags=flags)
+        for n in (2, 5):
+            for name, extents in (("s", (n, 3)), ("r", (3, n)), ("y", (n, n))):
+                self.assertRegex(said, r"'%s' float\[%d\]\[%d\]: max absolute" % (name, *extents))
+        with open(liar, "w") as file:
+            file.write("import runpy, sys\nimport onnx\nfrom onnx import numpy_helper\ndel sys.argv[0]\nsys.path.insert(0, '.')\n"
+                       "runpy.run_path(sys.argv[0], run_name='__main__')\npath = 'test_data_set_1/output_1.pb'\n"
+                       "onnx.save_tensor(numpy_helper.from_array(numpy_helper.to_array(onnx.load_tensor(path)) + 1), path)\n")
+        said = self.verify(NODES, flags=flags, status=4, python=sys.executable + " " + liar)
+        self.assertIn("test_data_set_1: output 's' differs", said)
+        self.assertIn("the values part at 's', which Sigmoid", said)
+        self.assertIn("leave other nodes", self.verify(DECIDED, flags=["--verify-nodes", "--dim=n=1|4"], status=1))
 
     def test_nan_is_no_error_of_zero(self):
         said = self.verify(SQRT, ([f32(1, -1, 4, 9)], [f32(1, 1, 2, 3)]), status=4)
