@@ -45,6 +45,7 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
                           (int32_t)form->yzero};
     if (e)
         q.g.e = *e;
+    const occ_depthwise_q lent = q; /* a variable whose address is passed to a function is no longer literal */
 #if OCC_OPEN_EXTENTS
     if (OCC_W > 1 && !(OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4])) && OCC_KNOWN(y_at->dim[1]) &&
         OCC_KNOWN(window->kernel[2]) && window->kernel[2] <= OCC_CONV_TAPS &&
@@ -67,7 +68,7 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
                 } else {
                     for (int64_t c = 0; c < q.g.out[2]; c++)
                         for (int64_t from = 0; from < q.g.outputs; from += wide)
-                            occ_dq_pixel_TPL_N_TPL_N2(&q, image, z, r, c, from);
+                            occ_dq_pixel_TPL_N_TPL_N2(&lent, image, z, r, c, from);
                 }
             }
 }
