@@ -71,14 +71,6 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, c
                          (int32_t)form->yzero};
     if (e)
         q.g.e = *e;
-#if OCC_OPEN_EXTENTS
-    if (OCC_W > 1 && !(OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(width)) &&
-        OCC_KNOWN(x_at->dim[1] / form->groups) && OCC_KNOWN(y_at->dim[1] / form->groups) &&
-        OCC_KNOWN(window->kernel[2])) {
-        occ_q_open(q, with, scratch, form, is_signed);
-        return;
-    }
-#endif
     for (int64_t group = 0; group < form->groups; group++, q.x += q.g.inputs)
         if (strips && form->gather > 0 && occ_strip_is_dense(&q.g))
             occ_strip_gathered(&q, with, scratch, group, OCC_Q_VECTORS, form->strip, form->kept > 0);
@@ -89,3 +81,40 @@ OCC_INLINE void occ_conv_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, c
         else
             occ_q_group_TPL_N_TPL_N2(&q, group);
 }
+
+#if OCC_OPEN_EXTENTS
+/* conv_q of images whose width is known only at run time. Steps call it by its own name, for the reason that
+ * conv_open_f32.c gives. */
+OCC_INLINE void occ_conv_open_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int8_t *w,
+                                             const int32_t *bias, const int32_t *sums, const TPL_T *zero, TPL_T2 *y,
+                                             const occ_image *y_at, int32_t *scratch, const occ_q_form *form,
+                                             const occ_expr *e, const occ_fused *fused)
+{
+    const occ_window *window = &form->window;
+    const int         is_signed = (TPL_T)-1 < (TPL_T)1, flip = is_signed && sums != NULL && OCC_W > 1;
+    const occ_q_how   with = {is_signed && !flip,
+                            is_signed && !flip ? OCC_DOT_SIGNED
+                              : form->safe       ? OCC_DOT_SAFE
+                                                 : OCC_DOT_UNSIGNED,
+                              occ_put_TPL_N2};
+    occ_conv_q        q = {occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, form->groups, fused, 0,
+                                         occ_conv_is_flat(x_at, y_at, window)),
+                           (const uint8_t *)x,
+                           (const int32_t *)(const void *)w,
+                           bias,
+                           sums,
+                           y,
+                           (zero ? (int32_t)*zero : (int32_t)form->xzero) + (flip ? 128 : 0),
+                    flip ? (int32_t)0x80808080 : 0,
+                           (int32_t)form->yzero};
+    if (e)
+        q.g.e = *e;
+    if (OCC_W > 1 && OCC_KNOWN(x_at->dim[1] / form->groups) && OCC_KNOWN(y_at->dim[1] / form->groups) &&
+        OCC_KNOWN(window->kernel[2])) {
+        occ_q_open(q, with, scratch, form, is_signed);
+        return;
+    }
+    for (int64_t group = 0; group < form->groups; group++, q.x += q.g.inputs)
+        occ_q_group_TPL_N_TPL_N2(&q, group);
+}
+#endif

@@ -168,15 +168,9 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
 {
     const int64_t reach =
         (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
-#if OCC_OPEN_EXTENTS
-    const int open = !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]);
-    const int near = occ_conv_is_near(y_at->dim[4], x_at->dim[4], window);
-#else
-    const int open = 0, near = 1;
-#endif
-    if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) || reach > OCC_DEPTH_REACH || window->kernel[2] > OCC_CONV_TAPS ||
-        (open && (OCC_W == 1 || !near)) ||
-        !(open || occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS))) {
+    if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]) || !OCC_KNOWN(reach) ||
+        reach > OCC_DEPTH_REACH || window->kernel[2] > OCC_CONV_TAPS ||
+        !occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS)) {
         occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);
         return;
     }
@@ -186,13 +180,31 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
         g.e = *e;
     for (int64_t image = 0; image < g.batch; image++)
         for (int64_t z = 0; z < g.out[0]; z++)
-            for (int64_t r = 0; r < g.out[1]; r++) {
-#if OCC_OPEN_EXTENTS
-                if (open) {
-                    occ_depthwise_row_open(&g, image, z, r);
-                    continue;
-                }
-#endif
+            for (int64_t r = 0; r < g.out[1]; r++)
                 occ_depthwise_row(&g, image, z, r);
-            }
 }
+
+#if OCC_OPEN_EXTENTS
+/* depthwise of images whose width is known only at run time. Steps call it by its own name, for the reason that
+ * conv_open_f32.c gives. */
+OCC_INLINE void occ_depthwise_open_f32(const float *x, const occ_image *x_at, const float *w, const float *bias,
+                                       float *y, const occ_image *y_at, const occ_window *window, int64_t channels,
+                                       const occ_expr *e, const occ_fused *fused)
+{
+    const int64_t reach =
+        (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
+    if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) || reach > OCC_DEPTH_REACH || window->kernel[2] > OCC_CONV_TAPS ||
+        OCC_W == 1 || !occ_conv_is_near(y_at->dim[4], x_at->dim[4], window)) {
+        occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);
+        return;
+    }
+    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
+    g.inputs = channels;
+    if (e)
+        g.e = *e;
+    for (int64_t image = 0; image < g.batch; image++)
+        for (int64_t z = 0; z < g.out[0]; z++)
+            for (int64_t r = 0; r < g.out[1]; r++)
+                occ_depthwise_row_open(&g, image, z, r);
+}
+#endif

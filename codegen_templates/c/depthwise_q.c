@@ -19,6 +19,17 @@ OCC_STEP void occ_dq_pixel_TPL_N_TPL_N2(const occ_depthwise_q *q, int64_t image,
     occ_dq_tile(q, how, &b, image, z, r, c, occ_conv_taps(&q->g, 2, c), OCC_TILE_INSIDE, 1);
 }
 
+/* Geometry that no tiles fit. q is a copy: a variable whose address is passed is no longer literal. */
+OCC_HOT void occ_dq_pixels_TPL_N_TPL_N2(occ_depthwise_q q)
+{
+    for (int64_t image = 0; image < q.g.batch; image++)
+        for (int64_t z = 0; z < q.g.out[0]; z++)
+            for (int64_t r = 0; r < q.g.out[1]; r++)
+                for (int64_t c = 0; c < q.g.out[2]; c++)
+                    for (int64_t from = 0; from < q.g.outputs; from += OCC_DQ_VECTORS * OCC_W)
+                        occ_dq_pixel_TPL_N_TPL_N2(&q, image, z, r, c, from);
+}
+
 /* depthwise_q - y = round(expression(bias + sum over taps of (x - zero) * w)) + yzero, stored as by conv_q. Padding
  * counts as zero.
  *   x, y  [batch][channels][depth][height][width] by strides; the channels of x are neighbours
@@ -30,45 +41,33 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
                                              const occ_window *window, const occ_dq_form *form, const occ_expr *e,
                                              const occ_fused *fused)
 {
-    const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = y_at->dim[1] % wide;
-    const int     literal = OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(y_at->dim[1]) &&
+    const int literal = OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4]) && OCC_KNOWN(y_at->dim[1]) &&
                         OCC_KNOWN(window->kernel[2]) &&
                         occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DQ_COLUMNS);
     const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2, occ_dq_takes_pairs(window)};
-    occ_depthwise_q  q = {occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0),
-                          (const uint8_t *)x,
-                          w,
-                          form->wtap,
-                          bias,
-                          y,
-                         zero ? (int32_t)*zero : (int32_t)form->xzero,
-                          (int32_t)form->yzero};
-    if (e)
-        q.g.e = *e;
-    const occ_depthwise_q lent = q; /* a variable whose address is passed to a function is no longer literal */
-#if OCC_OPEN_EXTENTS
-    if (OCC_W > 1 && !(OCC_KNOWN(y_at->dim[4]) && OCC_KNOWN(x_at->dim[4])) && OCC_KNOWN(y_at->dim[1]) &&
-        OCC_KNOWN(window->kernel[2]) && window->kernel[2] <= OCC_CONV_TAPS &&
-        occ_conv_is_near(y_at->dim[4], x_at->dim[4], window)) {
-        occ_dq_open(q, with, fused);
-        return;
-    }
-#endif
-    for (int64_t image = 0; image < q.g.batch; image++)
-        for (int64_t z = 0; z < q.g.out[0]; z++)
-            for (int64_t r = 0; r < q.g.out[1]; r++) {
-                occ_dq_block b = {0, OCC_DQ_VECTORS, (int)wide};
-                if (literal) {
-                    for (; b.channel + wide <= q.g.outputs; b.channel += wide)
-                        occ_dq_row(&q, with, &b, image, z, r);
-                    b.vectors = (int)((rest + OCC_W - 1) / OCC_W);
-                    b.lanes = (int)rest;
-                    if (rest > 0)
-                        occ_dq_row(&q, with, &b, image, z, r);
-                } else {
-                    for (int64_t c = 0; c < q.g.out[2]; c++)
-                        for (int64_t from = 0; from < q.g.outputs; from += wide)
-                            occ_dq_pixel_TPL_N_TPL_N2(&lent, image, z, r, c, from);
-                }
-            }
+    occ_depthwise_q  q =
+        occ_dq_make(x, x_at, w, bias, zero ? (int32_t)*zero : (int32_t)form->xzero, y, y_at, window, form, e, fused);
+    if (literal)
+        occ_dq_rows(&q, with);
+    else
+        occ_dq_pixels_TPL_N_TPL_N2(q);
 }
+
+#if OCC_OPEN_EXTENTS
+/* depthwise_q of images whose width is known only at run time. Steps call it by its own name, for the reason that
+ * conv_open_f32.c gives. */
+OCC_INLINE void occ_depthwise_open_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_at, const int8_t *w,
+                                                  const int32_t *bias, const TPL_T *zero, TPL_T2 *y,
+                                                  const occ_image *y_at, const occ_window *window,
+                                                  const occ_dq_form *form, const occ_expr *e, const occ_fused *fused)
+{
+    const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2, occ_dq_takes_pairs(window)};
+    occ_depthwise_q  q =
+        occ_dq_make(x, x_at, w, bias, zero ? (int32_t)*zero : (int32_t)form->xzero, y, y_at, window, form, e, fused);
+    if (OCC_W > 1 && OCC_KNOWN(y_at->dim[1]) && OCC_KNOWN(window->kernel[2]) && window->kernel[2] <= OCC_CONV_TAPS &&
+        occ_conv_is_near(y_at->dim[4], x_at->dim[4], window))
+        occ_dq_open(q, with, fused);
+    else
+        occ_dq_pixels_TPL_N_TPL_N2(q);
+}
+#endif

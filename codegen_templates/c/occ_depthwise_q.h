@@ -34,6 +34,24 @@ typedef struct occ_dq_how {
     int        pairs;
 } occ_dq_how;
 
+/* Gathers operands, geometry and the expression. */
+OCC_HOT occ_depthwise_q occ_dq_make(const void *x, const occ_image *x_at, const int8_t *w, const int32_t *bias,
+                                    int32_t zero, void *y, const occ_image *y_at, const occ_window *window,
+                                    const occ_dq_form *form, const occ_expr *e, const occ_fused *fused)
+{
+    occ_depthwise_q q = {occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0),
+                         (const uint8_t *)x,
+                         w,
+                         form->wtap,
+                         bias,
+                         y,
+                         zero,
+                         (int32_t)form->yzero};
+    if (e)
+        q.g.e = *e;
+    return q;
+}
+
 /* Channels of a tile: the first one, and how many. */
 typedef struct occ_dq_block {
     int64_t channel;
@@ -270,6 +288,23 @@ OCC_HOT void occ_dq_row(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_b
         occ_dq_tile(q, how, b, image, z, r, c, t, OCC_TILE_INSIDE, last);
     if (right)
         occ_dq_tile(q, how, b, image, z, r, q->g.out[2] - last, t, OCC_TILE_EDGE, last);
+}
+
+/* All rows of a literal geometry, a block of channels at a time. */
+OCC_HOT void occ_dq_rows(const occ_depthwise_q *q, occ_dq_how how)
+{
+    const int64_t wide = OCC_DQ_VECTORS * OCC_W, rest = q->g.outputs % wide;
+    for (int64_t image = 0; image < q->g.batch; image++)
+        for (int64_t z = 0; z < q->g.out[0]; z++)
+            for (int64_t r = 0; r < q->g.out[1]; r++) {
+                occ_dq_block b = {0, OCC_DQ_VECTORS, (int)wide};
+                for (; b.channel + wide <= q->g.outputs; b.channel += wide)
+                    occ_dq_row(q, how, &b, image, z, r);
+                b.vectors = (int)((rest + OCC_W - 1) / OCC_W);
+                b.lanes = (int)rest;
+                if (rest > 0)
+                    occ_dq_row(q, how, &b, image, z, r);
+            }
 }
 
 /* One row whose width is known only at run time: full tiles, then of half as many pixels, down to one. All are near the

@@ -274,18 +274,11 @@ static bool is_flat_for_all(Model *model, const Step *step)
            rows_join(model, y, step_extents_of(step, "ystride", &count));
 }
 
-/* Another where the width is known only at run time: of an image as it is, or of the line that a kernel of one tap may
- * make of it. */
 static const char *form_of_conv(Model *model, const Step *step)
 {
-    int           count;
-    const Extent *x = step_extents_of(step, "xdim", &count), *y = step_extents_of(step, "ydim", &count);
-    bool          may_join = step_product(step, "kernel") == 1 && step_product(step, "stride") == 1;
+    const char *form = window_form_of_lines(model, step);
 
-    if (extent_is_const(x[WIDTH]) && extent_is_const(y[WIDTH]) &&
-        !(may_join && !(extent_is_const(y[DEPTH]) && extent_is_const(y[HEIGHT]))))
-        return NULL;
-    return is_flat_for_all(model, step) ? "conv_flat_f32" : "conv_open_f32";
+    return form && is_flat_for_all(model, step) ? "conv_flat_f32" : form;
 }
 
 const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},
@@ -299,6 +292,7 @@ const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true
 const KernelRecord kernel_conv_bytes = {.cut = {offer_conv, take_conv_bytes, work_bytes, true},
                                         .panels = panels_of_bytes,
                                         .time = time_bytes,
+                                        .form = window_form_of_lines,
                                         .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_dot = {.cut = {window_offer_rows, window_take_rows, work_dot, false},
                                       .operations = operations_dot,

@@ -28,7 +28,9 @@ const KernelRecord kernel_depthwise = {.cut = {offer_depthwise, take_depthwise, 
                                        .operations = window_operations,
                                        .follow = window_follow,
                                        .columns = 8,
+                                       .form = window_form,
                                        .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};
 const KernelRecord kernel_depthwise_bytes = {.cut = {window_offer_rows, window_take_rows, window_work, false},
                                              .operations = window_operations,
+                                             .form = window_form,
                                              .shared = {{"xdim", "ydim", 0, 0}, {"xdim", "ydim", 1, 1}}};

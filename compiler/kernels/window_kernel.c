@@ -5,6 +5,8 @@
 #include "program/operand.h"
 #include "support/int.h"
 
+#include <string.h>
+
 /* Moves operand k of the expression by elements[k] for each place that the slice begins later. */
 static void shift_expression(Step *slice, const char *name, int64_t places)
 {
@@ -246,4 +248,37 @@ bool window_follow(const Program *program, const Step *step, Follow *follow)
         return false;
     follow->distance = window_distance(program, step, &g, distance_of_window);
     return follow->distance < INT64_MAX;
+}
+
+static const char *open_form(Model *model, const Step *step)
+{
+    const char *name = step->kernel->name, *rest = strchr(name, '_');
+
+    return arena_printf(model->arena, "%.*s_open%s", (int)(rest - name), name, rest);
+}
+
+static bool has_constant_widths(const Step *step, const Extent **y)
+{
+    int           count;
+    const Extent *x = step_extents_of(step, "xdim", &count);
+
+    *y = step_extents_of(step, "ydim", &count);
+    return extent_is_const(x[WIDTH]) && extent_is_const((*y)[WIDTH]);
+}
+
+const char *window_form(Model *model, const Step *step)
+{
+    const Extent *y;
+
+    return has_constant_widths(step, &y) ? NULL : open_form(model, step);
+}
+
+const char *window_form_of_lines(Model *model, const Step *step)
+{
+    const Extent *y;
+    bool          may_join = step_product(step, "kernel") == 1 && step_product(step, "stride") == 1;
+
+    if (has_constant_widths(step, &y) && (!may_join || (extent_is_const(y[DEPTH]) && extent_is_const(y[HEIGHT]))))
+        return NULL;
+    return open_form(model, step);
 }

@@ -46,4 +46,11 @@ double window_work_at(const Step *step, double products, double reads);
 /* The work of visiting all windows, in vector operations of a core. */
 double window_operations(const Core *core, const Step *step);
 
+/* KernelRecord.form: NULL where the width of both images is constant; else the form for other widths, which is named
+ * by the kernel: depthwise_open_q_u8_i8 of depthwise_q_u8_i8. */
+const char *window_form(Model *model, const Step *step);
+
+/* The same of a convolution, which takes an image as one line where it has one tap. */
+const char *window_form_of_lines(Model *model, const Step *step);
+
 #endif

@@ -105,7 +105,7 @@ static void literal_geometry(void **state)
         const occ_fused  fused = {2, {ch + 5, 0}, epilogue}; \
         float           *taps = unpack(c, w, of); \
         (void)pitch; \
-        occ_depthwise_f32(x, &x_at, taps, bias, y, &y_at, &window, of, e, &fused); \
+        occ_depthwise_open_f32(x, &x_at, taps, bias, y, &y_at, &window, of, e, &fused); \
         test_release(taps, k *k *of); \
     }
 LITERALS(OPEN)

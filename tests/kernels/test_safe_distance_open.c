@@ -142,7 +142,7 @@ static int is_same(const Kernel *k, const Size *s, int64_t distance)
     RUN(name, ic, oc, k, s, p, oc + gap, \
         occ_conv_flat_f32(x, &x_at, w, NULL, y, &y_at, &window, 1, tile_##name, NULL, &fused))
 #define RUN_DEPTHWISE(name, ic, oc, k, s, p, block, tile, side, group, gap) \
-    RUN(name, ic, oc, k, s, p, oc + gap, occ_depthwise_f32(x, &x_at, w, NULL, y, &y_at, &window, ic, NULL, &fused))
+    RUN(name, ic, oc, k, s, p, oc + gap, occ_depthwise_open_f32(x, &x_at, w, NULL, y, &y_at, &window, ic, NULL, &fused))
 #define RUN_POOL(name, ic, oc, k, s, p, block, tile, side, group, gap) \
     static const occ_extent pad_##name[] = {0, p, p}; \
     RUN(name, ic, oc, k, s, p, oc + gap, occ_pool_f32(x, &x_at, y, &y_at, &window, pad_##name, OCC_POOL_MEAN, 0))
