@@ -47,7 +47,7 @@ check-models: $(BUILD)/occamyc $(VENV)
 
 # Everything that `make models` exports and the light networks, against ONNX Runtime: up to an hour; the same bits under several
 # plans: two; then every case under every set of options, and the proofs about generated code on every case: another.
-check-long: check-networks check-plans-networks check-options-all check-code-all
+check-long: check-networks check-plans-networks check-own-all check-options-all check-code-all
 
 check-networks: $(BUILD)/occamyc $(VENV) models
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --coverage=docs/coverage.md $(CLASSIC:%=$(BUILD)/models/%.onnx) $(BUILD)/models/light/*.onnx

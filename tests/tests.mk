@@ -13,7 +13,7 @@ CHECKS := check-includes check-layers check-format check-unit check-planners che
           check-winograd check-bench check-table check-install check-exports
 
 check: deps
-	$(MAKE) --no-print-directory all $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a $(CUDA_GEN)/stamp
+	$(MAKE) --no-print-directory -j$(JOBS) all $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/libfakecuda.a $(CUDA_GEN)/stamp
 	$(PYTHON) tests/tools/check.py $(BUILD)/logs $(CHECKS)
 
 ROOMS = $(subst $() ,|,$(notdir $(shell find compiler -mindepth 1 -type d)))

@@ -50,6 +50,7 @@ class Toolchain:
     occamyc: str
     cc: str = "cc"
     cflags: str = STRICT
+    literal_above: int = 0                                           # bytes of a model.c that is built with LITERAL; 0: none is
     compile_limit: float = 120
     build_limit: float = 600
     run_limit: float = 300
@@ -121,7 +122,8 @@ def build_program(tools, folder):
     part of what a small case costs."""
     sources = sorted(os.path.basename(p) for ending in ("c", "S", "s") for p in glob.glob(os.path.join(folder, "*." + ending)))
     sources = [source for source in sources if source not in ("main.c", *host_parts.FILES)] # those of an earlier build in the folder, too
-    compiler = [*shlex.split(tools.cc), *shlex.split(tools.cflags)]
+    is_long = 0 < tools.literal_above < os.path.getsize(os.path.join(folder, "model.c"))
+    compiler = [*shlex.split(tools.cc), *shlex.split(LITERAL if is_long else tools.cflags)]
     if "-O1" in compiler and b"clang" not in objects.version_of(compiler[0]):
         compiler += SPARED
     if tools.nvcc:

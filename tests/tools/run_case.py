@@ -8,7 +8,6 @@ unchanged since it last passed is not built again.
 import argparse
 import collections
 import concurrent.futures
-import fnmatch
 import glob
 import hashlib
 import os
@@ -194,6 +193,7 @@ def parse_arguments():
     parser.add_argument("--cc", default="cc", help="C compiler and its target flags")
     parser.add_argument("--cflags", default=host.STRICT, help="replace the strict C99 flags")
     parser.add_argument("--literal", action="store_const", const=host.LITERAL, dest="cflags", help="kernels as calls: quick to build")
+    parser.add_argument("--literal-above", type=int, default=0, metavar="BYTES", help="the same for a longer model.c")
     parser.add_argument("--runner", default="", help="emulator that the host program is run by")
     parser.add_argument("--run-limit", type=float, default=host.Toolchain.run_limit, help="seconds of one run at most")
     parser.add_argument("--device", default="", help="archive of the fake CUDA runtime: device code is emulated")
@@ -202,7 +202,6 @@ def parse_arguments():
     parser.add_argument("--work", default="build/case_runs", help="folder of generated files; failures stay there")
     parser.add_argument("--cases", default="", help="folder of case folders, for --list")
     parser.add_argument("--list", help="file of case names; each of them must pass")
-    parser.add_argument("--but", action="append", default=[], help="a pattern: cases of such names are left out")
     parser.add_argument("--all", action="store_true", help="with --list: run the others too")
     parser.add_argument("--coverage", help="write the page that counts cases by operator")
     parser.add_argument("--write-list", help="write the names of the cases that pass")
@@ -215,14 +214,15 @@ def choose_folders(arguments, listed):
     if arguments.folders:
         return arguments.folders
     names = listed if arguments.list and not arguments.all else sorted(n for n in os.listdir(arguments.cases) if n.startswith("test_"))
-    return [os.path.join(arguments.cases, n) for n in names if not any(fnmatch.fnmatch(n, pattern) for pattern in arguments.but)]
+    return [os.path.join(arguments.cases, n) for n in names]
 
 
 def main():
     arguments = parse_arguments()
     start = time.time()
     tools = host.Toolchain(os.path.abspath(arguments.occamyc), arguments.cc, arguments.cflags, flags=arguments.flag,
-                           device=os.path.abspath(arguments.device) if arguments.device else "", runner=arguments.runner, run_limit=arguments.run_limit)
+                           device=os.path.abspath(arguments.device) if arguments.device else "", runner=arguments.runner, run_limit=arguments.run_limit,
+                           literal_above=arguments.literal_above)
     listed = read_list(arguments.list) if arguments.list else []
     results = run_all(tools, choose_folders(arguments, listed), arguments.work, arguments.jobs, arguments.verbose)
     print_table(results, arguments.verbose)
