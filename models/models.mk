@@ -12,7 +12,7 @@ models: $(CLASSIC:%=$(BUILD)/models/%.onnx) $(LIGHT)
 
 # From nothing to recognised digits: installs what is missing, builds, compiles both recognisers and tries them.
 demo: deps
-	$(MAKE) --no-print-directory $(BUILD)/occamyc
+	$(MAKE) --no-print-directory -j$(JOBS) $(BUILD)/occamyc
 	python3 models/demo.py $(BUILD)/occamyc $(BUILD)/demo '$(CC)'
 
 # Debian's PyTorch 1.13: the exporter of these files is part of what they test.

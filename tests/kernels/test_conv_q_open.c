@@ -40,8 +40,8 @@ enum { HEIGHT = 11, WIDTH = 43 }; /* of an image, at most */
         if (is_signed) \
             occ_conv_open_q_i8_i8(x, &x_at, w, bias, apart, NULL, y, &y_at, cols ? pairs : NULL, &form, &e, &added); \
         else \
-            occ_conv_open_q_u8_i32((const uint8_t *)x, &x_at, w, bias, apart, NULL, y, &y_at, cols ? pairs : NULL, &form, \
-                              NULL, &plain); \
+            occ_conv_open_q_u8_i32((const uint8_t *)x, &x_at, w, bias, apart, NULL, y, &y_at, cols ? pairs : NULL, \
+                                   &form, NULL, &plain); \
         free(pairs); \
     }
 CONVOLUTIONS(OPEN)
