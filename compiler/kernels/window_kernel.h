@@ -47,7 +47,7 @@ double window_work_at(const Step *step, double products, double reads);
 double window_operations(const Core *core, const Step *step);
 
 /* KernelRecord.form: NULL where the width of both images is constant; else the form for other widths, which is named
- * by the kernel: depthwise_open_q_u8_i8 of depthwise_q_u8_i8. */
+ * by the kernel: conv_open_f32 of conv_f32. */
 const char *window_form(Model *model, const Step *step);
 
 /* The same of a convolution, which takes an image as one line where it has one tap. */
