@@ -117,13 +117,17 @@ def run_compiler(folder, command, limit):
         raise Failure("cc-fail", first_error(text))
 
 
+def flags_of(tools, folder):
+    is_long = 0 < tools.literal_above < os.path.getsize(os.path.join(folder, "model.c"))
+    return LITERAL if is_long else tools.cflags
+
+
 def build_program(tools, folder):
     """Link everything that was written into `folder`/model. The host program itself is not optimised: it is the larger
     part of what a small case costs."""
     sources = sorted(os.path.basename(p) for ending in ("c", "S", "s") for p in glob.glob(os.path.join(folder, "*." + ending)))
     sources = [source for source in sources if source not in ("main.c", *host_parts.FILES)] # those of an earlier build in the folder, too
-    is_long = 0 < tools.literal_above < os.path.getsize(os.path.join(folder, "model.c"))
-    compiler = [*shlex.split(tools.cc), *shlex.split(LITERAL if is_long else tools.cflags)]
+    compiler = [*shlex.split(tools.cc), *shlex.split(flags_of(tools, folder))]
     if "-O1" in compiler and b"clang" not in objects.version_of(compiler[0]):
         compiler += SPARED
     if tools.nvcc:

@@ -46,7 +46,7 @@ def tools_key(tools):
     """Changes when the C compiler, its flags or these scripts do."""
     version = subprocess.run([*shlex.split(tools.cc), "--version"], capture_output=True).stdout
     here = os.path.dirname(os.path.abspath(__file__))
-    return hash_files(sorted(glob.glob(os.path.join(here, "*.py"))), version + tools.cc.encode() + tools.cflags.encode())
+    return hash_files(sorted(glob.glob(os.path.join(here, "*.py"))), version + f"{tools.cc}{tools.cflags}{tools.literal_above}".encode())
 
 
 def case_key(case, folder, key):

@@ -2,7 +2,6 @@
 to fail ends in its own state (stand_in.py plays occamyc).
 """
 
-import argparse
 import json
 import os
 import random
@@ -100,13 +99,16 @@ class Objects(unittest.TestCase):
             self.assertEqual(sorted(os.listdir(folder)), ["command.txt", "m.c"])
 
 
-class Folders(unittest.TestCase):
-    def test_names_of_a_pattern_are_left_out(self):
+class Flags(unittest.TestCase):
+    def test_a_long_program_is_built_as_calls(self):
         with tempfile.TemporaryDirectory() as folder:
-            for name in ("test_a", "test_ab", "test_b"):
-                os.mkdir(os.path.join(folder, name))
-            arguments = argparse.Namespace(folders=[], list=None, all=False, cases=folder, but=["test_a*"])
-            self.assertEqual(run_case.choose_folders(arguments, []), [os.path.join(folder, "test_b")])
+            with open(os.path.join(folder, "model.c"), "w") as file:
+                file.write("int x;\n")
+            found = [host.flags_of(host.Toolchain("", literal_above=most), folder) for most in (0, 6, 7)]
+        self.assertEqual(found, [host.STRICT, host.LITERAL, host.STRICT])
+
+    def test_what_was_built_as_calls_is_built_again_without(self):
+        self.assertNotEqual(*(run_case.tools_key(host.Toolchain("", literal_above=most)) for most in (0, 7)))
 
 
 class Encoding(unittest.TestCase):
