@@ -140,15 +140,30 @@ OCC_HOT void occ_depthwise_pixel(const occ_conv *g, int64_t image, int64_t z, in
     occ_conv_store(g, &b, &acc, y, occ_conv_pixel(g, image, z, r, c), 1, 1);
 }
 
-/* Any geometry, one pixel and one vector of channels at a time. One copy serves all calls. */
-OCC_STEP void occ_depthwise_shared(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
-                                   const occ_image *y_at, const occ_window *window, int64_t channels, const occ_expr *e,
-                                   const occ_fused *fused)
+/* Gathers operands, geometry and the expression. */
+OCC_HOT occ_conv occ_depthwise_make(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                    const occ_image *y_at, const occ_window *window, int64_t channels,
+                                    const occ_expr *e, const occ_fused *fused)
 {
     occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
     g.inputs = channels;
     if (e)
         g.e = *e;
+    return g;
+}
+
+/* Pixels of a row of x that a full tile reads. */
+OCC_HOT int64_t occ_depthwise_reach(const occ_window *window)
+{
+    return (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
+}
+
+/* Any geometry, one pixel and one vector of channels at a time. One copy serves all calls. */
+OCC_STEP void occ_depthwise_shared(const float *x, const occ_image *x_at, const float *w, const float *bias, float *y,
+                                   const occ_image *y_at, const occ_window *window, int64_t channels, const occ_expr *e,
+                                   const occ_fused *fused)
+{
+    occ_conv g = occ_depthwise_make(x, x_at, w, bias, y, y_at, window, channels, e, fused);
     for (int64_t image = 0; image < g.batch; image++)
         for (int64_t z = 0; z < g.out[0]; z++)
             for (int64_t r = 0; r < g.out[1]; r++)
@@ -166,18 +181,14 @@ OCC_INLINE void occ_depthwise_f32(const float *x, const occ_image *x_at, const f
                                   const occ_image *y_at, const occ_window *window, int64_t channels, const occ_expr *e,
                                   const occ_fused *fused)
 {
-    const int64_t reach =
-        (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
+    const int64_t reach = occ_depthwise_reach(window);
     if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(y_at->dim[4]) || !OCC_KNOWN(x_at->dim[4]) || !OCC_KNOWN(reach) ||
         reach > OCC_DEPTH_REACH || window->kernel[2] > OCC_CONV_TAPS ||
         !occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DEPTH_COLUMNS)) {
         occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);
         return;
     }
-    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
-    g.inputs = channels;
-    if (e)
-        g.e = *e;
+    occ_conv g = occ_depthwise_make(x, x_at, w, bias, y, y_at, window, channels, e, fused);
     for (int64_t image = 0; image < g.batch; image++)
         for (int64_t z = 0; z < g.out[0]; z++)
             for (int64_t r = 0; r < g.out[1]; r++)
@@ -191,17 +202,13 @@ OCC_INLINE void occ_depthwise_open_f32(const float *x, const occ_image *x_at, co
                                        float *y, const occ_image *y_at, const occ_window *window, int64_t channels,
                                        const occ_expr *e, const occ_fused *fused)
 {
-    const int64_t reach =
-        (OCC_DEPTH_COLUMNS - 1) * window->stride[2] + (window->kernel[2] - 1) * window->dilation[2] + 1;
+    const int64_t reach = occ_depthwise_reach(window);
     if (!OCC_KNOWN(y_at->dim[1]) || !OCC_KNOWN(reach) || reach > OCC_DEPTH_REACH || window->kernel[2] > OCC_CONV_TAPS ||
         OCC_W == 1 || !occ_conv_is_near(y_at->dim[4], x_at->dim[4], window)) {
         occ_depthwise_shared(x, x_at, w, bias, y, y_at, window, channels, e, fused);
         return;
     }
-    occ_conv g = occ_conv_make(x, x_at, w, bias, y, y_at, window, 1, fused, 0, 0);
-    g.inputs = channels;
-    if (e)
-        g.e = *e;
+    occ_conv g = occ_depthwise_make(x, x_at, w, bias, y, y_at, window, channels, e, fused);
     for (int64_t image = 0; image < g.batch; image++)
         for (int64_t z = 0; z < g.out[0]; z++)
             for (int64_t r = 0; r < g.out[1]; r++)

@@ -57,7 +57,7 @@ static bool needs(const Program *p, const Step *step, int expr, const bool *made
     return found;
 }
 
-/* What is known of the branches of a program. */
+/* The branches of a program, and the conditions that the device can decide them by. */
 typedef struct Decisions {
     Program *program;
     Operand *condition; /* by slot: what its branches are decided by, on the device; buffer -1: the host decides them */
@@ -71,7 +71,7 @@ static int slot_of_branch(const Program *p, int s)
 
 /* ------------------------------------------------------------------------------------------------------- conditions */
 
-/* What step `read` reads, on the device, if the step in front has copied it from there; else no buffer. */
+/* The place on the device from which the step in front has copied what step `read` reads; else no buffer. */
 static Operand copied_from(const Program *p, int read)
 {
     const Step *step = &p->step[read], *copy = step - 1;

@@ -95,7 +95,7 @@ static bool is_known_to_host(const Program *p, int slot)
     return found;
 }
 
-/* Where the device has what the host would have read into a slot; buffer -1: nowhere. */
+/* The place on the device of a value that the host would have read into a slot; buffer -1: there is none. */
 typedef struct Seen {
     int     buffer;
     int64_t element;
@@ -110,8 +110,8 @@ static Seen *seen_before(const Program *p, const Seen *seen)
     return copy;
 }
 
-/* What a step and its bodies write is no longer what the host has read. Nor is what a loop reads anew, in the iteration
- * behind. */
+/* Values that a step and its bodies overwrite are no longer those that the host has read. Nor are, in the next
+ * iteration, values that a loop reads anew. */
 static void forget_written(const Program *p, int s, Seen *seen)
 {
     for (int i = s; i < flow_after(p, s); i++) {

@@ -144,7 +144,7 @@ static const char types[] = "/* A graph that is being made, and its last node, i
                             "int @_decide(unsigned long long handle, const void *condition, void *stream);\n\n";
 
 static const char record[] =
-    "/* What is put into the stream from now on is added to a graph, behind its last node. */\n"
+    "/* Work put into the stream from now on is added to a graph, behind its last node. */\n"
     "static int @_record(cudaStream_t stream, const @_graph *to)\n{\n"
     "    return cudaStreamBeginCaptureToGraph(stream, to->graph, to->count ? &to->last : 0, 0, to->count,\n"
     "                                         cudaStreamCaptureModeThreadLocal)\n"

@@ -147,7 +147,7 @@ void emit_queues_context(Emit *emit, Text *text)
                     emit->name, emit->name, emit->name, emit->name);
 }
 
-/* What occ_queues.h is told of a row. */
+/* The arguments by which a row is passed to occ_queues.h. */
 static const char *told(const Units *u)
 {
     const Emit *emit = u->emit;

@@ -689,7 +689,7 @@ static void size_behind_by_condition(Program *p)
     p->step[LOOP_FETCH].operand[0].dim[0].expr = 0;
 }
 
-/* What is copied and what is read of it are no longer one. */
+/* The copy of a value and the value that is read of it are no longer one. */
 static void read_elsewhere(Program *p)
 {
     p->step[LOOP_READ].operand[0].buffer = INNER_SEEN;
