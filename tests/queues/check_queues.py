@@ -20,8 +20,6 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tools"))
 import host
 
 NATIVE = "-std=c99 -O1 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
-SCALAR = "-std=c99 -O1 -g"
-RACE = SCALAR + " -fsanitize=thread"
 os.environ.setdefault("TSAN_OPTIONS", "atexit_sleep_ms=0")  # else a second in each run, in which nothing runs
 RANDOM = np.random.default_rng(11)
 
@@ -289,8 +287,8 @@ def hold_against_truth(model, inputs, bits):
 
 # label: queues, flags of the C compiler, and other callers than a pool of as many threads as queues
 BUILDS = {"1": (1, NATIVE, ()), "2": (2, NATIVE, CALLERS), "3": (3, NATIVE, [*CALLERS, "two threads"]),
-          "1 scalar": (1, SCALAR, ()), "2 guarded": (2, SCALAR + " -DOCC_GUARD", ()),
-          "2 race": (2, RACE, ()), "3 race": (3, RACE, ["two threads"])}
+          "1 scalar": (1, host.LITERAL, ()), "2 guarded": (2, host.LITERAL + " -DOCC_GUARD", ()),
+          "2 race": (2, host.RACE, ()), "3 race": (3, host.RACE, ["two threads"])}
 QUICK = ("1 scalar", "2 race")
 
 
@@ -301,7 +299,7 @@ def answers(arguments, name, flags, sets):
         if label not in QUICK and name not in THOROUGH:
             continue
         tools, folder = built(arguments, name, flags, queues, cflags, label.replace(" ", "_"))
-        repeat = 1 if queues == 1 or "guarded" in label else 5 if "race" in label else 20 # the sanitizer sees a race whoever wins it
+        repeat = 1 if queues == 1 or "guarded" in label else 2 if "race" in label else 20 # the sanitizer sees a race whoever wins it
         found[label] = [answer(folder, inputs, repeat) for inputs in sets]
         for caller in callers:
             lend(tools, folder, caller)

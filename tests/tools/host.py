@@ -31,6 +31,8 @@ SPARED = ["-fno-guess-branch-probability", "-fno-ivopts", "-fno-tree-ccp"]
 # For tests of what occamyc decides: kernels are calls, told that their arguments are literals as they are where they are inlined. A tenth
 # of the time of -O1, and the same branches of kernels.
 LITERAL = STRICT.replace("-O1", "-O0 -D__builtin_constant_p(n)=1")
+# A race is one at any level: ThreadSanitizer sees accesses that nothing orders, whichever came first.
+RACE = LITERAL + " -g1 -fsanitize=thread"
 KEYS = re.compile(r"^(\d+)\.keys .*? (\S+) (\[\d+\])$", re.M)
 LINE = re.compile(r"^(\d+)(?:\.(\d+))? (.*?) (\S+) (\[[][\d, x]*\])$")
 ABSENT = re.compile(r"^(\d+) (.*) none\b")
