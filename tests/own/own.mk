@@ -11,10 +11,10 @@ OWN_IN_PARTS += test_extents_deep
 
 OWN_CHECK = $(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/own_runs
 
-# The longer third, which GCC takes most of its time for at -O1, is built as calls; all are built at -O1 in `make check-long`.
+# As official cases are: all are built at -O1 in `make check-long`.
 check-own: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
-	$(OWN_CHECK) --literal-above=70000 --cases=$(BUILD)/own_cases
-	$(OWN_CHECK)/parts --literal-above=70000 $(OWN_IN_PARTS:%=$(BUILD)/own_cases/%) --flag=--threads=3 --flag=--part-time=0
+	$(OWN_CHECK) --literal-above=$(LITERAL_ABOVE) --cases=$(BUILD)/own_cases
+	$(OWN_CHECK)/parts --literal-above=$(LITERAL_ABOVE) $(OWN_IN_PARTS:%=$(BUILD)/own_cases/%) --flag=--threads=3 --flag=--part-time=0
 
 check-own-all: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
 	$(OWN_CHECK) --cases=$(BUILD)/own_cases
