@@ -1,8 +1,9 @@
 """Proofs about generated code, whatever it computes: check_code.py --occamyc=PROGRAM [--models MODEL.onnx...] [FOLDER OF CASES...]
 
-For each model, half of them with inputs and outputs in the arena: no warning from GCC and Clang with everything on, at several levels; the object references the functions that the report lists
-and no others but those that every C compiler may call, none of them allocates, reads or writes files, and it has no writable
-data; the guarded build runs clean on the stored inputs; under the address and undefined-behaviour sanitizers the stored
+For each model, half of them with inputs and outputs in the arena: no warning from GCC, at one of five levels, and Clang with
+everything on; the object references the functions that the report lists and no others but those that every C compiler may
+call, none of them allocates, reads or writes files, and it has no writable data; the guarded build, at that level, runs clean
+on the stored inputs; under the address and undefined-behaviour sanitizers the stored
 inputs run clean, and hostile ones (extreme integers, NaN, infinities, extents and counts that nobody promised) end with
 status 0 or with one of the header's codes. Cases are sampled by the hash of their name; --all takes every one.
 """
@@ -33,8 +34,8 @@ import tensors
 WARNINGS = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror"
 # Without optimisation: with it, checks of the kernels' inlined loops take minutes to compile.
 SANITIZED = f"{WARNINGS} -O0 -g1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-GUARDED = f"{WARNINGS} -O2 -DOCC_GUARD"                 # -O2: GCC warns by what it inlines
-LEVELS = ("-O1", "-Os", "-Og", "-O3")                          # one of these too, by the hash of the name: each sees other code
+GUARDED = f"{WARNINGS} -DOCC_GUARD"
+LEVELS = ("-O1", "-O2", "-Os", "-Og", "-O3")            # one of these, by the hash of the name: GCC warns by what it inlines
 PLAIN = f"{WARNINGS} -O0 -DOCC_FORCE_SCALAR -fno-builtin"     # every function that the source names is called by its name
 SANITIZER_OPTIONS = {"ASAN_OPTIONS": "detect_leaks=0:exitcode=99", "UBSAN_OPTIONS": "print_stacktrace=1:exitcode=99"}
 
@@ -151,15 +152,10 @@ def build(tools, folder, compiler, flags):
 
 
 def prove_guarded(tools, folder, subject):
-    built = build(tools, folder, tools.gcc, GUARDED)
+    level = LEVELS[hash_of(subject.name + " level") % len(LEVELS)]
+    built = build(tools, folder, tools.gcc, f"{GUARDED} {level}")
     for inputs, _ in subject.sets:
         host.run_program(built, folder, subject.model, inputs)
-
-
-def prove_levels(tools, folder, subject):
-    """Warnings depend on what is inlined, and so on the level."""
-    level = LEVELS[hash_of(subject.name + " level") % len(LEVELS)]
-    host.run_compiler(folder, [*tools.gcc, *WARNINGS.split(), level, "-c", "-o", "level.o", "model.c"], tools.build_limit)
 
 
 def prove_sanitized(tools, folder, subject):
@@ -180,7 +176,6 @@ def prove(tools, subject, work, key):
         if run_case.read_text(mark) != now:
             prove_symbols(tools, folder)
             prove_guarded(tools, folder, subject)
-            prove_levels(tools, folder, subject)
             prove_sanitized(tools, folder, subject)
             with open(mark, "w") as file:
                 file.write(now)
