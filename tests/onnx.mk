@@ -48,8 +48,9 @@ check-models: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --stored=models/stored $(OWN:%=models/%.onnx)
 
 # Everything that `make models` exports and the light networks, against ONNX Runtime: up to an hour; the same bits under several
-# plans: two; then every case under every set of options, and the proofs about generated code on every case: another.
-check-long: check-networks check-plans-networks check-onnx-all check-own-all check-options-all check-code-all
+# plans: two; then every case under every set of options, and the proofs about generated code on every case: another. Device code
+# for every architecture.
+check-long: check-networks check-plans-networks check-onnx-all check-own-all check-options-all check-code-all check-cuda-all
 
 check-networks: $(BUILD)/occamyc $(VENV) models
 	$(PYTHON) tests/tools/compare_ort.py $(COMPARE) --coverage=docs/coverage.md $(CLASSIC:%=$(BUILD)/models/%.onnx) $(BUILD)/models/light/*.onnx

@@ -19,7 +19,7 @@ check-answers: $(BUILD)/occamyc $(VENV)
 	rm -rf $(BUILD)/answers_fixed
 	$(ANSWERS) --work=$(BUILD)/answers_fixed --seed=fixed --models=$(ANSWERS_FIXED) --jobs=$(JOBS)
 
-ANSWERS_FIXED ?= 80
+ANSWERS_FIXED ?= 48
 
 # What of the compiler random models reach: nothing is run, so thousands take minutes. More models are added by each call.
 COVER   = $(BUILD)/answers_cover

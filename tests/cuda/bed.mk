@@ -73,7 +73,13 @@ $(CUDA_NVCC): tests/cuda/requirements.txt | $(VENV)
 	$(BUILD)/venv/bin/pip install -q --disable-pip-version-check --no-deps --target $(BUILD)/cuda -r $<
 	@touch $@
 
-check-cuda: $(CUDA_GEN)/stamp
-	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda -I codegen_templates/c -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
+# The oldest, the first with all products of matrices, and the newest; in check-long, six.
+CUDA_ARCHS ?= 75,80,120
 
-.PHONY: check-emulate check-cuda-kernels check-cuda-races check-cuda-barriers check-cuda deps-cuda
+check-cuda: $(CUDA_GEN)/stamp
+	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --arch=$(CUDA_ARCHS) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda -I codegen_templates/c -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
+
+check-cuda-all:
+	$(MAKE) --no-print-directory check-cuda CUDA_ARCHS=75,80,87,90,100,120
+
+.PHONY: check-emulate check-cuda-kernels check-cuda-races check-cuda-barriers check-cuda check-cuda-all deps-cuda

@@ -3,7 +3,7 @@ stack frame, at most 48 KiB of shared memory, no multiplication fused with an ad
 blocks of which find room in a processor (OCC_KERNEL_IN_PAIRS: 128 registers) may put aside 176 bytes: those whose
 extents are known while running hold the code of five tiles.
 
-usage: check_cuda.py --work=FOLDER [--arch=75,80,...] [--jobs=N] -I FOLDER... FILE.cu...
+usage: check_cuda.py --work=FOLDER --arch=75,80,... [--jobs=N] -I FOLDER... FILE.cu...
 
 Nothing is run: what passes is compiled, no more. The table of registers and shared memory is written to FOLDER/usage.txt.
 Where there is no nvcc it says so, and counts every file as skipped."""
@@ -15,7 +15,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-ARCHITECTURES = "75,80,87,90,100,120"
 SHARED_MOST = 48 * 1024
 # What the kernels whose names end so must hold: each kernel one of these products of matrices, each of them some kernel.
 PRODUCTS = {"tf32": ["m16n8k8.row.col.f32.tf32.tf32.f32"],
@@ -91,7 +90,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--work", type=Path, required=True)
     parser.add_argument("--nvcc", default="nvcc")
-    parser.add_argument("--arch", default=ARCHITECTURES)
+    parser.add_argument("--arch", required=True, help="such as 75,80,120")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("-I", dest="include", action="append", default=[])
     parser.add_argument("files", nargs="+")
