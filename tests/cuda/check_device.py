@@ -231,7 +231,7 @@ def ceilings(options):
     """The lines of ceilings.cu by name; None: there is no device. A failure ends the program."""
     program = os.path.join(os.path.abspath(options.work), "ceilings")
     if options.stand_in:
-        command = ["g++", *host.EMULATED, "-Iruntime/emulation", *INCLUDES, "-x", "c++", "tests/cuda/ceilings.cu", "-x", "none",
+        command = ["g++", *host.EMULATED, *INCLUDES, "-x", "c++", "tests/cuda/ceilings.cu", "-x", "none",
                    options.emulation, "-lpthread", "-o", program]
     else:
         command = [options.nvcc, "-O3", "-std=c++17", "-fmad=false", f"-arch={options.arch}", "-Werror", "all-warnings", *INCLUDES, "-o", program,

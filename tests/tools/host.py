@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -135,7 +136,7 @@ def build_program(tools, folder):
     if tools.nvcc:
         compiler += ["-isystem", os.path.join(os.path.dirname(shlex.split(tools.nvcc)[0]), "..", "include")]
     elif tools.device:
-        compiler += ["-isystem", os.path.abspath("runtime/emulation")]
+        compiler += ["-isystem", EMULATION]
     for source in sources:
         compile_source(tools, folder, compiler, source)
     made = [os.path.splitext(source)[0] + ".o" for source in sources]
@@ -153,10 +154,11 @@ def compile_source(tools, folder, compiler, source):
     def run(command):
         run_compiler(folder, command, tools.build_limit)
 
-    if tools.device or tools.nvcc or not source.endswith(".c"):
+    if tools.nvcc or not source.endswith(".c"):
         run([*compiler, "-c", source])
     else:
-        objects.compile_once(os.path.join(os.path.dirname(os.path.abspath(tools.occamyc)), "objects"), folder, compiler, source, run)
+        store = os.path.join(os.path.dirname(os.path.abspath(tools.occamyc)), "objects")
+        objects.compile_once(store, folder, compiler, source, run, [os.path.join(EMULATION, "cuda_runtime_api.h")] if tools.device else [])
 
 
 def build_host(tools, folder, compiler):
@@ -179,17 +181,32 @@ def build_for_device(tools, folder, compiler, made):
     run_compiler(folder, [*nvcc, "-o", "model", "main.o", *made, "-lm"], tools.build_limit)
 
 
-EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", "-Wall", "-Wextra", "-Werror"]
+EMULATION = os.path.abspath("runtime/emulation")
+EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", "-Wall", "-Wextra", "-Werror", "-I" + EMULATION]
+
+
+def precompiled(tools):
+    """Flags that take in emulate.h as g++ left it when it had read it once, which it takes longer for than for most programs."""
+    folder = os.path.join(os.path.dirname(tools.device), "emulated")
+    header, done = (os.path.join(folder, "emulated.h" + ending) for ending in ("", ".gch"))
+    if not os.path.exists(done) or os.path.getmtime(done) < max(os.path.getmtime(path) for path in glob.glob(EMULATION + "/*.h")):
+        os.makedirs(folder, exist_ok=True)
+        with open(header, "w") as file:
+            file.write('#include "emulate.h"\n')
+        handle, whole = tempfile.mkstemp(dir=folder)
+        os.close(handle)
+        run_compiler(folder, ["g++", *EMULATED, "-x", "c++-header", header, "-o", whole], tools.build_limit)
+        os.replace(whole, done)                                 # other tests look for it at the same time
+    return ["-Winvalid-pch", "-I" + folder, "-include", "emulated.h"]
 
 
 def build_emulated(tools, folder, compiler, made):
     """The device's code as C++ for the processor, linked with the fake runtime of runtime/emulation, `tools.device`."""
-    include = os.path.abspath("runtime/emulation")
     if os.path.exists(os.path.join(folder, "model.cu")):
-        run_compiler(folder, ["g++", *EMULATED, "-I" + include, "-x", "c++", "-c", "model.cu", "-o", "model_cu.o"], tools.build_limit)
+        run_compiler(folder, ["g++", *EMULATED, *precompiled(tools), "-x", "c++", "-c", "model.cu", "-o", "model_cu.o"], tools.build_limit)
         made = [*made, "model_cu.o"]
-    run_compiler(folder, [*compiler, "-O0", "-c", "main.c"], tools.build_limit)
-    run_compiler(folder, ["g++", "-o", "model", "main.o", *made, tools.device, "-lm", "-lpthread"], tools.build_limit)
+    made += build_host(tools, folder, [*compiler, "-O0"])
+    run_compiler(folder, ["g++", "-o", "model", *made, tools.device, "-lm", "-lpthread"], tools.build_limit)
 
 
 def write_map(folder, stem, kind, value):

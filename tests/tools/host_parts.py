@@ -30,7 +30,8 @@ def write_two_files(folder):
         return False
     tables, code = (os.path.join(folder, name) for name in FILES)
     with open(tables, "w") as file:
-        file.write(UNUSED.sub("", parts[1]).replace(f"{MODEL};", "extern const HostModel host_model;").replace(MODEL, "const HostModel host_model"))
+        own = parts[1] if "#include <cuda" in parts[1] else UNUSED.sub("", parts[1])     # device memory is taken by functions
+        file.write(own.replace(f"{MODEL};", "extern const HostModel host_model;").replace(MODEL, "const HostModel host_model"))
     with open(code, "w") as file:
         file.write(f"{parts[0]}extern const HostModel host_model;\n{parts[2]}")
     return True

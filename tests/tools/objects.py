@@ -36,21 +36,25 @@ def texts_of(folder, source):
     return texts
 
 
-def digest_of(folder, command, source):
+def digest_of(folder, command, source, headers=()):
     digest = hashlib.sha256(version_of(command[0]) + b"\0".join(word.encode() for word in [*command, source]))
     for name, text in sorted(texts_of(folder, source).items()):
         digest.update(name.encode() + b"\0" + text + b"\0")
+    for path in headers:
+        with open(path, "rb") as file:
+            digest.update(file.read() + b"\0")
     return digest.hexdigest()
 
 
-def compile_once(store, folder, command, source, run):
-    """`source` in `folder` becomes an object there: a copy of the one in the folder `store`, or what run(command) makes."""
+def compile_once(store, folder, command, source, run, headers=()):
+    """`source` in `folder` becomes an object there: a copy of the one in the folder `store`, or what run(command) makes. `headers`: files
+    that it may include from elsewhere, but for those of the system."""
     with open(os.path.join(folder, source), "rb") as file:
         if b".incbin" in file.read():
             run([*command, "-c", source])
             return
     made = os.path.join(folder, os.path.splitext(source)[0] + ".o")
-    kept = os.path.join(store, digest_of(folder, command, source) + ".o")
+    kept = os.path.join(store, digest_of(folder, command, source, headers) + ".o")
     if os.path.exists(kept):
         shutil.copyfile(kept, made)
         return
