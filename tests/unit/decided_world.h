@@ -73,6 +73,19 @@ static inline void make_buffers(World *w)
     p->dims = DIMS;
 }
 
+/* compute c | down c | read | if c { y = x } else { y = x }. */
+static inline void make_branch(World *w)
+{
+    Program *p = w->program;
+
+    make_buffers(w);
+    add_decision(w, CONDITION, SEEN, (Extent){1, 0});
+    add_kernel(w, Y, X, HOME_UNITS);
+    add_kernel(w, Y, X, HOME_UNITS);
+    p->step[BRANCH].body[0] = (Range){YES, NO};
+    p->step[BRANCH].body[1] = (Range){NO, DOWN};
+}
+
 /* Behind branches: down y | the host reads y. */
 static inline void add_end(World *w)
 {

@@ -5,17 +5,10 @@
 
 #include <string.h>
 
-/* compute c | down c | read | if { y = x } else { y = x } | down y | the host reads y. */
+/* A branch | down y | the host reads y. */
 static void make(World *w)
 {
-    Program *p = w->program;
-
-    make_buffers(w);
-    add_decision(w, CONDITION, SEEN, (Extent){1, 0});
-    add_kernel(w, Y, X, HOME_UNITS);
-    add_kernel(w, Y, X, HOME_UNITS);
-    p->step[BRANCH].body[0] = (Range){YES, NO};
-    p->step[BRANCH].body[1] = (Range){NO, DOWN};
+    make_branch(w);
     add_end(w);
 }
 

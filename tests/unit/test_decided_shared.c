@@ -12,12 +12,7 @@ static void make_shared(World *w)
 {
     Program *p = w->program;
 
-    make_buffers(w);
-    add_decision(w, CONDITION, SEEN, (Extent){1, 0});
-    add_kernel(w, Y, X, HOME_UNITS);
-    add_kernel(w, Y, X, HOME_UNITS);
-    p->step[BRANCH].body[0] = (Range){YES, NO};
-    p->step[BRANCH].body[1] = (Range){NO, BETWEEN};
+    make_branch(w);
     add_kernel(w, X, Y, HOME_UNITS);
     p->step[world_step(w, STEP_IF)].set = (Extent){1, 0};
     add_kernel(w, Y, X, HOME_UNITS);
