@@ -126,8 +126,7 @@ FIBER_UNSEEN static inline void enter()
     abort(); /* a fiber's function goes to another fiber and never returns */
 }
 
-/* Stacks that fibers have left. Kept, because the system takes longer to map one than a small kernel takes to run.
- * A sanitizer would still know what lay in them. */
+/* Stacks that fibers have left. Kept, because the system takes longer to map one than a small kernel takes to run. */
 inline thread_local std::vector<char *> left;
 
 static inline char *take_stack()
@@ -146,6 +145,7 @@ static inline char *take_stack()
     return static_cast<char *>(memory);
 }
 
+/* A sanitizer would still know what lay in the stack. */
 static inline void give_stack(char *memory)
 {
 #if defined(FIBER_TSAN) || defined(FIBER_ASAN)

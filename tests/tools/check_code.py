@@ -3,9 +3,9 @@
 For each model, half of them with inputs and outputs in the arena: no warning from GCC, at one of five levels, and Clang with
 everything on; the object references the functions that the report lists and no others but those that every C compiler may
 call, none of them allocates, reads or writes files, and it has no writable data; the guarded build, at that level, runs clean
-on the stored inputs; under the address and undefined-behaviour sanitizers the stored
-inputs run clean, and hostile ones (extreme integers, NaN, infinities, extents and counts that nobody promised) end with
-status 0 or with one of the header's codes. Cases are sampled by the hash of their name; --all takes every one.
+on the stored inputs; under the address and undefined-behaviour sanitizers the stored inputs run clean, and hostile ones
+(extreme integers, NaN, infinities, extents and counts that nobody promised) end with status 0 or with one of the header's
+codes. Cases are sampled by the hash of their name; --all takes every one.
 """
 
 import argparse

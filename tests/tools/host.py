@@ -186,7 +186,8 @@ EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", 
 
 
 def precompiled(tools):
-    """Flags that take in emulate.h as g++ left it when it had read it once, which it takes longer for than for most programs."""
+    """Flags that take in emulate.h as g++ left it when it had read it once, which it takes longer for than for most programs.
+    Where g++ cannot use that, as of another version, it reads the header itself."""
     folder = os.path.join(os.path.dirname(tools.device), "emulated")
     header, done = (os.path.join(folder, "emulated.h" + ending) for ending in ("", ".gch"))
     if not os.path.exists(done) or os.path.getmtime(done) < max(os.path.getmtime(path) for path in glob.glob(EMULATION + "/*.h")):
@@ -197,7 +198,7 @@ def precompiled(tools):
         os.close(handle)
         run_compiler(folder, ["g++", *EMULATED, "-x", "c++-header", header, "-o", whole], tools.build_limit)
         os.replace(whole, done)                                 # other tests look for it at the same time
-    return ["-Winvalid-pch", "-I" + folder, "-include", "emulated.h"]
+    return ["-I" + folder, "-include", "emulated.h"]
 
 
 def build_emulated(tools, folder, compiler, made):
