@@ -392,28 +392,56 @@ static int add_resident(Copies *c, const char *name, int64_t bytes, int memory)
     return id;
 }
 
-/* Turns the constants that steps on the device read into windows of one resident block. Where kernels may fail, it
- * begins with the code of the first that did, of which pinned memory has a copy. */
-static void make_resident(Copies *c)
+static bool is_weight_of_device(const Program *p, const Step *step, const Operand *x)
+{
+    return step_on_device(step) && x->buffer >= 0 && p->buffer[x->buffer].kind == BUFFER_WEIGHT;
+}
+
+/* By weight: a block of its own for each that some step reads at a run-time offset, because such an operand cannot be
+ * moved; -1: none. */
+static int *add_moving(Copies *c)
 {
     Program *p = c->program;
-    int      resident = -1;
+    int     *block = arena_array(p->arena, int, p->nbuffer + 1);
+
+    memset(block, -1, (size_t)p->nbuffer * sizeof *block);
+    for (int s = 0; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand; k++) {
+            const Operand *x = &p->step[s].operand[k];
+
+            if (is_weight_of_device(p, &p->step[s], x) && !extent_is_const(x->offset) && block[x->buffer] < 0)
+                block[x->buffer] = add_resident(c, p->buffer[x->buffer].name, 0, MEMORY_DEVICE);
+        }
+    return block;
+}
+
+/* Turns the constants that steps on the device read into windows of resident blocks: of one, but for those that are
+ * read at run-time offsets. Where kernels may fail, the first begins with the code of the first that did, of which
+ * pinned memory has a copy. */
+static void make_resident(Copies *c)
+{
+    Program   *p = c->program;
+    int        common = -1;
+    const int *moving;
 
     if (program_device_fails(p)) {
-        resident = add_resident(c, "constants", STATUS_BYTES, MEMORY_DEVICE);
+        common = add_resident(c, "constants", STATUS_BYTES, MEMORY_DEVICE);
         add_resident(c, "status", STATUS_BYTES, MEMORY_PINNED);
     }
+    moving = add_moving(c);
     for (int s = 0; s < p->nstep; s++)
-        for (int k = 0; k < p->step[s].noperand && step_on_device(&p->step[s]); k++) {
+        for (int k = 0; k < p->step[s].noperand; k++) {
             Operand *x = &p->step[s].operand[k];
+            int      block = is_weight_of_device(p, &p->step[s], x) ? moving[x->buffer] : -1;
             int64_t  at;
 
-            if (x->buffer < 0 || p->buffer[x->buffer].kind != BUFFER_WEIGHT)
+            if (!is_weight_of_device(p, &p->step[s], x))
                 continue;
-            if (resident < 0)
-                resident = add_resident(c, "constants", 0, MEMORY_DEVICE);
-            at = resident_place(p, resident, x->buffer);
-            x->buffer = resident;
+            if (block < 0 && common < 0)
+                common = add_resident(c, "constants", 0, MEMORY_DEVICE);
+            block = block < 0 ? common : block;
+            at = resident_place(p, block, x->buffer);
+            x->buffer = block;
             x->offset.max += at / operand_bytes_per_element(x);
         }
 }
@@ -459,6 +487,16 @@ int program_resident(const Program *program, int memory)
         if (program->buffer[b].kind == BUFFER_RESIDENT && buffer_memory(program, b) == memory)
             return b;
     return -1;
+}
+
+int64_t program_constant_bytes(const Program *program)
+{
+    int64_t bytes = 0;
+
+    for (int b = 0; b < program->nbuffer; b++)
+        if (program->buffer[b].kind == BUFFER_RESIDENT && buffer_memory(program, b) == MEMORY_DEVICE)
+            bytes += program->buffer[b].size;
+    return bytes;
 }
 
 int buffer_memory(const Program *program, int buffer)

@@ -39,7 +39,8 @@ bool placement_is_of_host(const Placement *placement, const Step *step);
 void program_find_homes(Program *program, Placing placing, const Placement *placement);
 
 /* Gives every buffer its memory: what steps of both sides touch exists twice, and steps copy it where one side needs
- * what the other has written (copies.c). Constants that the device reads become one BUFFER_RESIDENT. */
+ * what the other has written (copies.c). Constants that the device reads become one BUFFER_RESIDENT, but for those that
+ * are read at run-time offsets, which have one each. */
 void program_add_copies(Program *program, int io_arena, bool io_device);
 
 /* Decides before which steps the host waits for the device (waits.c). */
@@ -129,8 +130,11 @@ int buffer_memory(const Program *program, int buffer);
 /* Bytes of the buffers of a kind, but those that lie on a device. */
 int64_t program_bytes_on_host(const Program *program, BufferKind kind);
 
-/* The BUFFER_RESIDENT of a memory; -1: there is none. */
+/* The first BUFFER_RESIDENT of a memory; -1: there is none. */
 int program_resident(const Program *program, int memory);
+
+/* Bytes of the constants in the device's memory. */
+int64_t program_constant_bytes(const Program *program);
 
 /* A copy that the device's stream makes; another one is the host's own. */
 bool step_is_transfer(const Program *program, const Step *step);

@@ -279,20 +279,12 @@ static int64_t shared_bytes(const Program *p, const Plan *plan, const Step *step
     return int_max(hi - lo, 0);
 }
 
-/* Bytes of constants on the device. */
-static int64_t constants_of(const Program *p)
-{
-    int resident = program_resident(p, MEMORY_DEVICE);
-
-    return resident < 0 ? 0 : p->buffer[resident].size;
-}
-
 void libraries_print(Text *text, const Program *p, const Plan *plan, const char *factors)
 {
     const Room *room = program_rooms(p, plan, MEMORY_DEVICE);
 
     text_printf(text, "memory peak=%" PRId64 " constants=%" PRId64 "\n", plan->share[MEMORY_DEVICE].peak,
-                constants_of(p));
+                program_constant_bytes(p));
     for (int i = 0; i < p->nstep; i++)
         if (step_on_device(&p->step[i]) && libraries_put_question(text, &p->step[i], factors))
             text_printf(text, " : step=%d live=%" PRId64 " hole=%" PRId64 " shared=%" PRId64 " key=%s\n", i,

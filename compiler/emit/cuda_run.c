@@ -209,25 +209,31 @@ static void put_memory_checks(Emit *emit, Text *text)
         text_put(text, "    if (!memory->weights)\n        return OCC_ENULL;\n");
 }
 
-/* The copies of the constants that the device reads. */
-static Text uploads_of(Emit *emit)
+/* The copies of the constants of one block. */
+static void put_uploads(Emit *emit, Text *text, const Buffer *resident)
 {
-    int           id = program_resident(emit->program, MEMORY_DEVICE);
-    const Buffer *resident = id < 0 ? NULL : &emit->program->buffer[id];
-    Text          text = text_new(emit->arena);
-
-    for (int i = 0; resident && i < resident->ncontent; i++) {
+    for (int i = 0; i < resident->ncontent; i++) {
         const Buffer *weight = &emit->program->buffer[resident->content[i].weight];
         Operand       x = {.buffer = weight->id, .dtype = weight->dtype, .offset = extent_const(0)};
 
         if (!weight->size)
             continue;
-        text_printf(&text, "    if (cudaMemcpy(device + %lld, ",
-                    (long long)(emit_share_offset(emit, id) + resident->content[i].at));
-        emit_operand(emit, &text, &x);
-        text_printf(&text, ", %lld, cudaMemcpyHostToDevice)) /* %s */\n        return OCC_ECUDA;\n",
+        text_printf(text, "    if (cudaMemcpy(device + %lld, ",
+                    (long long)(emit_share_offset(emit, resident->id) + resident->content[i].at));
+        emit_operand(emit, text, &x);
+        text_printf(text, ", %lld, cudaMemcpyHostToDevice)) /* %s */\n        return OCC_ECUDA;\n",
                     (long long)weight->size, text_comment(emit->arena, weight->name));
     }
+}
+
+/* The copies of the constants that the device reads. */
+static Text uploads_of(Emit *emit)
+{
+    Text text = text_new(emit->arena);
+
+    for (int b = 0; b < emit->program->nbuffer; b++)
+        if (emit->program->buffer[b].kind == BUFFER_RESIDENT && buffer_memory(emit->program, b) == MEMORY_DEVICE)
+            put_uploads(emit, &text, &emit->program->buffer[b]);
     return text;
 }
 

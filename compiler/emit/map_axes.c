@@ -100,7 +100,7 @@ void map_put_bands(const MapDrawing *map)
 
     for (int r = 0; r < options->nregion; r++) {
         const PlanShare *share = &map->e->plan->share[r];
-        int              resident = r == MEMORY_DEVICE ? program_resident(map->program, MEMORY_DEVICE) : -1;
+        int64_t          constants = r == MEMORY_DEVICE ? program_constant_bytes(map->program) : 0;
 
         text_printf(map->out, "<text class=\"m\" x=\"%.2f\" y=\"%.2f\" text-anchor=\"end\">%s: %s",
                     MAP_LEFT + map->plot_width - 4, map->band[r].top - 4, memory_name(map->program, options, r),
@@ -108,9 +108,8 @@ void map_put_bands(const MapDrawing *map)
         if (options->ranked)
             text_printf(map->out, " of %s bytes, traffic %s</text>\n", map_grouped(arena, options->region[r].size),
                         map_grouped(arena, share->traffic));
-        else if (resident >= 0)
-            text_printf(map->out, " bytes, %s of them constants</text>\n",
-                        map_grouped(arena, map->program->buffer[resident].size));
+        else if (constants)
+            text_printf(map->out, " bytes, %s of them constants</text>\n", map_grouped(arena, constants));
         else
             text_put(map->out, " bytes</text>\n");
         put_level(map, "arena", map->band[r].top + map->band[r].height);

@@ -122,7 +122,7 @@ static void put_device(Json *json, const Emission *e)
 {
     const Program *p = e->program;
     const Gpu     *gpu = gpu_find(e->options->gpu);
-    int            resident = program_resident(p, MEMORY_DEVICE), waits = 0, held;
+    int            waits = 0, held;
     int64_t        nodes;
 
     if (p->language != LANGUAGE_DEVICE)
@@ -134,7 +134,7 @@ static void put_device(Json *json, const Emission *e)
     if (options_factors(e->options))
         json_text(json, "factors",
                   options_factors(e->options)); /* of convolutions and products: not the processor's bits */
-    json_int(json, "constants", resident < 0 ? 0 : p->buffer[resident].size);
+    json_int(json, "constants", program_constant_bytes(p));
     json_int(json, "to_device", bytes_into(p, MEMORY_DEVICE));
     json_int(json, "to_host", bytes_into(p, MEMORY_PINNED));
     json_int(json, "waits", waits);

@@ -9,15 +9,12 @@
 int device_limit_check(const Emission *e)
 {
     const Program *p = e->program;
-    int64_t        constants = 0, most = e->options->device_memory, peak;
+    int64_t        constants = program_constant_bytes(p), most = e->options->device_memory, peak;
     Text           lines = text_new(e->diag->arena);
 
     if (most < 0 || p->language != LANGUAGE_DEVICE || e->plan->share[MEMORY_DEVICE].peak <= most)
         return 0;
     peak = e->plan->share[MEMORY_DEVICE].peak;
-    for (int b = 0; b < p->nbuffer; b++)
-        if (p->buffer[b].kind == BUFFER_RESIDENT && e->plan->region[b] == MEMORY_DEVICE)
-            constants += p->buffer[b].size;
     diag_limit(e->diag,
                "--device-memory: found %" PRId64 " bytes, wanted at most %" PRId64 ": %" PRId64
                " of constants, %" PRId64 " of tensors and scratch",

@@ -21,7 +21,7 @@ static void tell_device(const Emission *e, Text *text)
 {
     const Program   *p = e->program;
     const PlanShare *share = e->plan->share;
-    int              steps = 0, waits = 0, copies = 0, resident = program_resident(p, MEMORY_DEVICE), held;
+    int              steps = 0, waits = 0, copies = 0, held;
     int64_t          nodes;
     int              graphs = program_graphs(p, &held, &nodes);
 
@@ -31,7 +31,7 @@ static void tell_device(const Emission *e, Text *text)
         copies += step_is_transfer(p, &p->step[s]);
     }
     text_printf(text, "device   %12" PRId64 " bytes, %" PRId64 " of them constants\n", share[MEMORY_DEVICE].peak,
-                resident < 0 ? 0 : p->buffer[resident].size);
+                program_constant_bytes(p));
     text_printf(text, "pinned   %12" PRId64 " bytes of the host, page-locked\nhost     %12" PRId64 " bytes\n",
                 share[MEMORY_PINNED].peak, share[MEMORY_HOST].peak);
     text_printf(text, "steps    %12d on the device; %d copies to it or back, %d waits of the host", steps, copies,

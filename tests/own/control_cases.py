@@ -324,6 +324,18 @@ CONTROL = [
               l = Identity(q)
             }> (s0, a, b)
         }""", inputs=[dict(s0=f32(1, 2), a=ramp(2, 4), b=ramp(4, 2) * 2)]),
+    dict(name="scan_over_two_constants", group="Scan", model=HEAD + """
+        main (float[1, 2] a) => (float[1, 2] x, float[3, 1, 2] y)
+        <float[3, 1, 2, 2] v = {1, -2, 3, 0.5, -1, 2, 0.25, 1, 4, -3, 2, 1}, float[3, 1, 2, 2] w = {2, 1, -1, 0.5, 3, 1, 1, -2, 1, 0.5, 0.25, 2}> {
+          x, y = Scan <num_scan_inputs = 2, body = body (float[1, 2] p, float[1, 2, 2] u, float[1, 2, 2] t) => (float[1, 2] q, float[1, 2] z) {
+              first = MatMul(p, u)
+              tame = Tanh(first)
+              second = MatMul(tame, t)
+              axis = Constant <value_ints = [0]> ()
+              q = Squeeze(second, axis)
+              z = Neg(q)
+            }> (a, v, w)
+        }""", inputs=[dict(a=f32(1, -2).reshape(1, 2))]),
     dict(name="loop_shrinks_below_its_start", group="Loop", model=HEAD + """
         main (int64 n, float[4] a) => (float[2] x) {
           one = Constant <value_ints = [1]> ()
