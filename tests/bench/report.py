@@ -9,12 +9,13 @@ import subprocess
 from peers import LIBRARIES, PACKAGES, PEERS, RUNTIMES, TITLES
 
 MIB = float(1 << 20)
+RATIOS = ("median", "least", "busy")  # by medians, by minima, by least processor time
 
 
 def ratios(result, ours="ours"):
-    """Ours over the best of the others: by medians, by minima, by least processor time."""
+    """Ours over the best of the others, in the order of RATIOS."""
     theirs = [result[t] for t in PEERS if t in result]
-    return tuple(result[ours][key] / min(t[key] for t in theirs) for key in ("median", "least", "busy"))
+    return tuple(result[ours][key] / min(t[key] for t in theirs) for key in RATIOS)
 
 
 def geometric(values):
@@ -24,7 +25,7 @@ def geometric(values):
 
 def means(results):
     pairs = [ratios(r) for r in results]
-    return tuple(geometric(p[i] for p in pairs) for i in range(3))
+    return tuple(geometric(p[i] for p in pairs) for i in range(len(RATIOS)))
 
 
 def cell(result, engine, key, scale=1.0, form="{:.2f}"):
@@ -35,16 +36,16 @@ def time_cell(result, engine):
     return f"{cell(result, engine, 'median')} ({cell(result, engine, 'least')})" if engine in result else "-"
 
 
-def time_table(part, names):
+def time_table(part, names, processor_time):
     theirs = [t for t in PEERS if any(t in part[name] for name in names)]
-    lines = [f"| network | ours, ms | {' | '.join(TITLES[t] for t in theirs)} | ours / best | by minima | by least processor time |",
-             "|---" * (len(theirs) + 5) + "|"]
+    count = 3 if processor_time else 2
+    titles = ("ours / best", "by minima", "by least processor time")[:count]
+    lines = [f"| network | ours, ms | {' | '.join((*(TITLES[t] for t in theirs), *titles))} |", "|---" * (len(theirs) + 2 + count) + "|"]
     for name in names:
-        each = ratios(part[name])
         times = [time_cell(part[name], e) for e in ("ours", *theirs)]
-        lines.append(f"| {name} | {' | '.join(times)} | {each[0]:.2f} | {each[1]:.2f} | {each[2]:.2f} |")
-    mean = means(part[n] for n in names)
-    lines.append(f"| geometric mean |{' |' * (len(theirs) + 1)} {mean[0]:.3f} | {mean[1]:.3f} | {mean[2]:.3f} |")
+        lines.append(f"| {name} | {' | '.join(times + [f'{r:.2f}' for r in ratios(part[name])[:count]])} |")
+    mean = means(part[n] for n in names)[:count]
+    lines.append(f"| geometric mean |{' |' * (len(theirs) + 1)} {' | '.join(f'{m:.3f}' for m in mean)} |")
     return lines
 
 
@@ -144,7 +145,8 @@ Whole networks, batch 1, single precision and 8-bit integers: ours against ONNX 
   the first table says much.
 - Versions: {versions}. Ours: the default output, `{flags}`.
 - One process for each engine, pinned, taking turns on inputs that rotate; medians of all timed runs, minima in parentheses.
-  Least processor time leaves out what other programs on the machine took meanwhile; it is added up over the threads of an engine.
+  Least processor time leaves out what other programs on the machine took meanwhile. It is told of one thread alone: of the other
+  threads of a process Linux knows it only as of the last tick, up to 4 ms ago.
 - Memory growth: pages in memory after ten runs less those before loading, those of files included. Time to the first result:
   ours from the start of the process, theirs from before the library is imported.
 """
@@ -178,7 +180,7 @@ def write(document, results, order, quantised, flags):
         tuned = [n for n in names if "native" in part[n]]
         lines += [TITLE.get(key, f"## {key} threads"), ""]
         if names:
-            lines += [*time_table(part, names), ""]
+            lines += [*time_table(part, names, key in ("1", "plain")), ""]
         if names and key == "1":
             lines += [f"![time of ours over that of the best of the others]({document.with_suffix('.svg').name})", "", *size_table(part, names), ""]
             document.with_suffix(".svg").write_text(plot(part, names))
@@ -186,5 +188,5 @@ def write(document, results, order, quantised, flags):
             lines += ["The default output, compiled as above, and the output of `--target=native`, in the same run.", "",
                       *tuned_table(part, tuned), ""]
         if small:
-            lines += [QUANTISED, *time_table(part, small), "", *exact_table(part, small), ""]
+            lines += [QUANTISED, *time_table(part, small, key == "1"), "", *exact_table(part, small), ""]
     document.write_text("\n".join(lines).rstrip() + "\n")

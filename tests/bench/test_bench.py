@@ -209,6 +209,12 @@ class Wide(unittest.TestCase):
         self.assertIn("| net | 5.00 | 4.00 | 8.00 | 1.25 | 1e-06 |", text)
         self.assertIn("| net | Conv of \"x\" | 75 % | 50 % |", text)
 
+    def test_two_threads_are_timed_by_the_wall(self):
+        result = {e: dict(f) for e, f in Page.RESULT.items()}
+        result["ours"].update(busy=5.0, distance=1e-6)
+        report.versions = lambda: "none"
+        self.assertIn("| net | 1.00 | 4.00 | 2.00 | 0.50 | 1e-06 |", wide.page({"2": {"net": result}}, 3, "-O2"))
+
 
 class Engines(unittest.TestCase):
     LINES = ["conv_krsc_f32 a : cudnn engine=1 knobs=2:3 workspace=300 notes=- epilogue=library    "
@@ -242,6 +248,12 @@ class Page(unittest.TestCase):
             report.write(Path(folder) / "page.md", {"1": {"net": self.RESULT}}, ["net"], [], "-O2")
             self.assertIn("| net | 2.00 (1.00) | 4.00 (4.00) | 8.00 (2.00) | 0.50 |", (Path(folder) / "page.md").read_text())
             self.assertIn("0.50", (Path(folder) / "page.svg").read_text())
+
+    def test_processor_time_is_told_of_one_thread_alone(self):
+        one, two = ("\n".join(report.time_table({"net": self.RESULT}, ["net"], alone)) for alone in (True, False))
+        self.assertIn("| by minima | by least processor time |", one)
+        self.assertIn("| net | 2.00 (1.00) | 4.00 (4.00) | 8.00 (2.00) | 0.50 | 0.50 |\n", two)
+        self.assertNotIn("processor time", two)
 
     def test_who_was_measured_has_a_column(self):
         plain = {"ours": self.RESULT["ours"], "emx": {"median": 40.0, "least": 50.0, "busy": 20.0}}
