@@ -83,12 +83,28 @@ OCC_HOT void occ_recur_panel(float *g, const float *start, const float *h, const
     }
 }
 
-/* All gates: g[gates] = start[gates] + h[hidden] * r. g may be start. */
+/* Gates from the start of a panel on: g[gates] = start[gates] + h[hidden] * r. g may be start. */
 OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const float *r, int64_t hidden,
                              int64_t gates)
 {
     for (int64_t p = 0; p < gates; p += 32)
         occ_recur_panel(g + p, start + p, h, r + p * hidden, hidden, occ_min(32, gates - p));
+}
+
+/* The hidden units that a call computes: units [first, end) of all. Slices begin at multiples of 32. */
+typedef struct occ_recur_units {
+    int64_t first, end, all;
+} occ_recur_units;
+
+/* Adds the state's part to `gates` gates [gates][units.all] of the units. */
+OCC_HOT void occ_recur_products(float *g, const float *h, const float *r, int64_t gates, occ_recur_units units)
+{
+    if (units.end - units.first == units.all) { /* panels may have units of two gates */
+        occ_recur_gates(g, g, h, r, units.all, gates * units.all);
+        return;
+    }
+    for (int64_t at = units.first; at < gates * units.all; at += units.all)
+        occ_recur_gates(g + at, g + at, h, r + at * units.all, units.all, units.end - units.first);
 }
 
 /* recur_pack - rearranges [gates][hidden] to panels of 32 gates; the last panel has the remaining gates. */
@@ -113,18 +129,46 @@ OCC_HOT int64_t occ_recur_time(int64_t s, int64_t length, int64_t reverse)
     return reverse ? length - 1 - s : s;
 }
 
-/* Sets y to zero for the times behind the end of a row. */
-OCC_HOT void occ_recur_rest(float *y, int64_t length, int64_t time, int64_t ystride, int64_t hidden)
+/* The time steps of a row that a call computes: [first, end). last: it leaves the final state behind. */
+typedef struct occ_recur_span {
+    int64_t first, end, last;
+} occ_recur_span;
+
+/* All steps where round < 0. Else the step that each slice computes in this round, of `rounds` for each step, before
+ * any slice begins the next one: none in the round behind the last step. */
+OCC_HOT occ_recur_span occ_recur_steps(int64_t round, int64_t rounds, int64_t length)
 {
-    for (int64_t t = length; t < time; t++)
-        for (int64_t j = 0; j < hidden; j++)
+    const int64_t        step = round / rounds;
+    const occ_recur_span all = {0, length, 1}, one = {step, occ_min(step + 1, length), step >= length};
+
+    return round < 0 ? all : one;
+}
+
+/* Copies the states of the units. */
+OCC_HOT void occ_recur_copy(float *to, const float *from, occ_recur_units units)
+{
+    for (int64_t j = 0; j < units.end - units.first; j++)
+        to[j] = from[j];
+}
+
+/* The end of a row: its final state, `from` the gates of its last step where there is one, and zeros in y, if it is
+ * given, for the times behind. */
+OCC_HOT void occ_recur_end(float *h, const float *from, float *y, int64_t length, int64_t time, int64_t ystride,
+                           occ_recur_units units)
+{
+    if (length > 0)
+        occ_recur_copy(h, from, units);
+    for (int64_t t = length; y && t < time; t++)
+        for (int64_t j = 0; j < units.end - units.first; j++)
             y[t * ystride + j] = 0.0f;
 }
 
 /* The sizes of an LSTM: time steps, batch, hidden units; strides of y between steps and between members (yt, yb), of h
- * and of c between members (sb, cb), of xg between steps and between members (gt, gb), all in elements. */
+ * and of c between members (sb, cb), of xg between steps and between members (gt, gb), all in elements.
+ *   first, units: the call computes units [first, first + units); y, h, c and xg are those of unit `first`
+ *   round: -1, or the round that the call belongs to (occ_recur_steps) */
 typedef struct occ_lstm_form {
-    int64_t time, batch, hidden, yt, yb, sb, cb, gt, gb, reverse, coupled;
+    int64_t time, batch, hidden, yt, yb, sb, cb, gt, gb, reverse, coupled, first, units, round;
 } occ_lstm_form;
 
 /* The gates of OCC_W hidden units before their activations. */
@@ -157,7 +201,8 @@ OCC_HOT void occ_lstm_units(float *h, float *c, const occ_lstm_gates *gate, cons
 /* lstm - gates in the order i, o, f, c.
  *   y [time][batch][hidden] with strides yt, yb, or NULL
  *   h, c: the state [batch][hidden] with row strides sb, cb; the initial state on entry, the final one on return
- *   xg [time][batch][4 hidden] with strides gt, gb: the input's part with all biases; the state's is added in place
+ *   xg [time][batch][4 hidden] with strides gt, gb: the input's part with all biases; the state's is added in place,
+ *     then the new state takes the place of gate i
  *   r: panels of [hidden][4 hidden]; peephole [3 hidden] (i, o, f) or NULL; lengths [batch] or NULL
  *   kind [3], table_act [3][2]: activations f, g, h; limit > 0: clip; coupled: the forget gate is 1 - i
  *   a length outside 0 .. time: OCC_EINDEX */
@@ -165,125 +210,158 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
                             const int64_t *lengths, const occ_lstm_form *form, const occ_extent *kind,
                             const double *table_act, float limit)
 {
-    const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
-    const int64_t sb = form->sb, cb = form->cb, gt = form->gt, gb = form->gb;
-    const int64_t reverse = form->reverse;
-    for (int64_t b = 0; b < batch; b++) {
-        float  *hb = h + b * sb, *cell = c + b * cb;
-        int64_t length = lengths ? lengths[b] : time;
+    const int64_t         hidden = form->hidden, first = form->first, yt = form->yt, gt = form->gt;
+    const occ_recur_units units = {first, first + form->units, hidden};
 
-        if (length < 0 || length > time)
+    for (int64_t b = 0; b < form->batch; b++) {
+        const int64_t        length = lengths ? lengths[b] : form->time;
+        const occ_recur_span span = occ_recur_steps(form->round, 1, length);
+        float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
+
+        if (length < 0 || length > form->time)
             return OCC_EINDEX;
-        for (int64_t s = 0; s < length; s++) {
-            int64_t t = occ_recur_time(s, length, reverse);
-            float  *gate = xg + t * gt + b * gb;
+        for (int64_t s = span.first; s < span.end; s++) {
+            const int64_t t = occ_recur_time(s, length, form->reverse), last = t + (form->reverse ? 1 : -1);
+            float        *gate = row + t * gt;
 
-            occ_recur_gates(gate, gate, hb, r, hidden, 4 * hidden);
-            for (int64_t j = 0; j < hidden; j += OCC_W) {
-                int                  n = (int)occ_min(OCC_W, hidden - j);
+            occ_recur_products(gate, s ? row + last * gt : hb - first, r, 4, units);
+            for (int64_t j = units.first; j < units.end; j += OCC_W) {
+                int                  n = (int)occ_min(OCC_W, units.end - j);
                 const occ_lstm_gates g = {occ_vload(gate + j, n), occ_vload(gate + hidden + j, n),
                                           occ_vload(gate + 2 * hidden + j, n), occ_vload(gate + 3 * hidden + j, n)};
 
-                occ_lstm_units(hb, cell, &g, peephole, form, kind, table_act, limit, j, n);
+                occ_lstm_units(gate, c + b * form->cb - first, &g, peephole, form, kind, table_act, limit, j, n);
             }
-            for (int64_t j = 0; y && j < hidden; j++)
-                y[t * yt + b * yb + j] = hb[j];
+            if (y)
+                occ_recur_copy(yb + t * yt, gate + first, units);
         }
-        if (y)
-            occ_recur_rest(y + b * yb, length, time, yt, hidden);
+        if (span.last)
+            occ_recur_end(hb, row + first + occ_recur_time(length - 1, length, form->reverse) * gt, yb, length,
+                          form->time, yt, units);
     }
     return 0;
 }
 
 /* The sizes of a GRU, as in occ_lstm_form. */
 typedef struct occ_gru_form {
-    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, before;
+    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, before, first, units, round;
 } occ_gru_form;
+
+/* The gates z and r of the units at a time step, whose gates are x; r is activated and, but where `before` is set,
+ * multiplied by the state. */
+OCC_HOT void occ_gru_reset(float *x, const float *state, const float *r, int64_t before, occ_recur_units units,
+                           const occ_extent *kind, const double *table_act, float limit)
+{
+    float *reset = x + units.all;
+
+    occ_recur_products(x, state, r, 2, units);
+    for (int64_t j = units.first; j < units.end; j += OCC_W) {
+        int    n = (int)occ_min(OCC_W, units.end - j);
+        occ_vf gate = occ_recur_activate(occ_vload(reset + j, n), kind[0], table_act, limit);
+
+        occ_vstore(reset + j, before ? gate : gate * occ_vload(state + j, n), n);
+    }
+}
+
+/* The new state of the units, in place of gate z. gate: room for the sums of gate h; other arguments as above and as
+ * for gru */
+OCC_HOT void occ_gru_units(float *x, const float *state, float *gate, const float *r, const float *hbias,
+                           int64_t before, occ_recur_units units, const occ_extent *kind, const double *table_act,
+                           float limit)
+{
+    const int64_t hidden = units.all, first = units.first;
+    const float  *reset = x + hidden, *part = x + 2 * hidden;
+
+    occ_recur_gates(gate, (before ? hbias : part) + first, before ? state : reset,
+                    r + 2 * hidden * hidden + first * hidden, hidden, units.end - first);
+    for (int64_t j = first; j < units.end; j += OCC_W) {
+        int    n = (int)occ_min(OCC_W, units.end - j);
+        occ_vf z = occ_recur_activate(occ_vload(x + j, n), kind[0], table_act, limit);
+        occ_vf g = occ_vload(gate + j - first, n);
+
+        if (before)
+            g = occ_vload(part + j, n) + occ_vload(reset + j, n) * g;
+        g = occ_recur_activate(g, kind[1], table_act + 2, limit);
+        occ_vstore(x + j, occ_vsub(occ_vset(1.0f), z) * g + z * occ_vload(state + j, n), n);
+    }
+}
 
 /* gru - gates in the order z, r, h; arguments as for lstm, but for these:
  *   xg [time][batch][3 hidden] holds the biases of the input, and of the state, but for gate h where `before` is set
  *   r: panels of [hidden][2 hidden] for z and r, then panels of [hidden][hidden] for h
  *   hbias [hidden]: the state's bias of gate h, used where `before` (linear_before_reset) is set
- *   gate: scratch [4 hidden] */
-OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, const float *xg, const float *r, const float *hbias,
+ *   gate: scratch [4 hidden]
+ * Where `before` is not set, the sums of gate h need the reset states of all units: two rounds for each time step. */
+OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, float *xg, const float *r, const float *hbias,
                            const int64_t *lengths, const occ_gru_form *form, const occ_extent *kind,
                            const double *table_act, float limit)
 {
-    const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
-    const int64_t sb = form->sb, gt = form->gt, gb = form->gb, reverse = form->reverse, before = form->before;
-    const float  *rh = r + 2 * hidden * hidden;
-    float        *reset = gate + 3 * hidden;
+    const int64_t         first = form->first, before = form->before, rounds = before ? 1 : 2, gt = form->gt;
+    const int64_t         half = before || form->round < 0 ? -1 : form->round % 2;
+    const occ_recur_units units = {first, first + form->units, form->hidden};
 
-    for (int64_t b = 0; b < batch; b++) {
-        float  *hb = h + b * sb;
-        int64_t length = lengths ? lengths[b] : time;
+    for (int64_t b = 0; b < form->batch; b++) {
+        const int64_t        length = lengths ? lengths[b] : form->time;
+        const occ_recur_span span = occ_recur_steps(form->round, rounds, length);
+        float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
 
-        if (length < 0 || length > time)
+        if (length < 0 || length > form->time)
             return OCC_EINDEX;
-        for (int64_t s = 0; s < length; s++) {
-            int64_t      t = occ_recur_time(s, length, reverse);
-            const float *x = xg + t * gt + b * gb;
+        for (int64_t s = span.first; s < span.end; s++) {
+            const int64_t t = occ_recur_time(s, length, form->reverse), last = t + (form->reverse ? 1 : -1);
+            float        *x = row + t * gt;
+            const float  *state = s ? row + last * gt : hb - first;
 
-            occ_recur_gates(gate, x, hb, r, hidden, 2 * hidden);
-            for (int64_t j = 0; j < hidden; j += OCC_W) {
-                int    n = (int)occ_min(OCC_W, hidden - j);
-                occ_vf gate_r = occ_recur_activate(occ_vload(gate + hidden + j, n), kind[0], table_act, limit);
-
-                occ_vstore(gate + hidden + j, gate_r, n);
-                occ_vstore(reset + j, before ? occ_vload(hb + j, n) : gate_r * occ_vload(hb + j, n), n);
-            }
-            occ_recur_gates(gate + 2 * hidden, before ? hbias : x + 2 * hidden, reset, rh, hidden, hidden);
-            for (int64_t j = 0; j < hidden; j += OCC_W) {
-                int    n = (int)occ_min(OCC_W, hidden - j);
-                occ_vf z = occ_recur_activate(occ_vload(gate + j, n), kind[0], table_act, limit);
-                occ_vf g = occ_vload(gate + 2 * hidden + j, n);
-
-                if (before)
-                    g = occ_vload(x + 2 * hidden + j, n) + occ_vload(gate + hidden + j, n) * g;
-                g = occ_recur_activate(g, kind[1], table_act + 2, limit);
-                occ_vstore(hb + j, occ_vsub(occ_vset(1.0f), z) * g + z * occ_vload(hb + j, n), n);
-            }
-            for (int64_t j = 0; y && j < hidden; j++)
-                y[t * yt + b * yb + j] = hb[j];
+            if (half != 1)
+                occ_gru_reset(x, state, r, before, units, kind, table_act, limit);
+            if (half == 0)
+                continue;
+            occ_gru_units(x, state, gate, r, hbias, before, units, kind, table_act, limit);
+            if (y)
+                occ_recur_copy(yb + t * form->yt, x + first, units);
         }
-        if (y)
-            occ_recur_rest(y + b * yb, length, time, yt, hidden);
+        if (span.last)
+            occ_recur_end(hb, row + first + occ_recur_time(length - 1, length, form->reverse) * gt, yb, length,
+                          form->time, form->yt, units);
     }
     return 0;
 }
 
 /* The sizes of a simple recurrent cell, as in occ_lstm_form. */
 typedef struct occ_rnn_form {
-    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse;
+    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, first, units, round;
 } occ_rnn_form;
 
 /* rnn - a simple recurrent cell, which has one gate; arguments as for lstm. */
 OCC_INLINE int occ_rnn_f32(float *y, float *h, float *xg, const float *r, const int64_t *lengths,
                            const occ_rnn_form *form, const occ_extent *kind, const double *table_act, float limit)
 {
-    const int64_t time = form->time, batch = form->batch, hidden = form->hidden, yt = form->yt, yb = form->yb;
-    const int64_t sb = form->sb, gt = form->gt, gb = form->gb, reverse = form->reverse;
-    for (int64_t b = 0; b < batch; b++) {
-        float  *hb = h + b * sb;
-        int64_t length = lengths ? lengths[b] : time;
+    const int64_t         first = form->first, gt = form->gt;
+    const occ_recur_units units = {first, first + form->units, form->hidden};
 
-        if (length < 0 || length > time)
+    for (int64_t b = 0; b < form->batch; b++) {
+        const int64_t        length = lengths ? lengths[b] : form->time;
+        const occ_recur_span span = occ_recur_steps(form->round, 1, length);
+        float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
+
+        if (length < 0 || length > form->time)
             return OCC_EINDEX;
-        for (int64_t s = 0; s < length; s++) {
-            int64_t t = occ_recur_time(s, length, reverse);
-            float  *gate = xg + t * gt + b * gb;
+        for (int64_t s = span.first; s < span.end; s++) {
+            const int64_t t = occ_recur_time(s, length, form->reverse), last = t + (form->reverse ? 1 : -1);
+            float        *gate = row + t * gt;
 
-            occ_recur_gates(gate, gate, hb, r, hidden, hidden);
-            for (int64_t j = 0; j < hidden; j += OCC_W) {
-                int n = (int)occ_min(OCC_W, hidden - j);
+            occ_recur_products(gate, s ? row + last * gt : hb - first, r, 1, units);
+            for (int64_t j = units.first; j < units.end; j += OCC_W) {
+                int n = (int)occ_min(OCC_W, units.end - j);
 
-                occ_vstore(hb + j, occ_recur_activate(occ_vload(gate + j, n), kind[0], table_act, limit), n);
+                occ_vstore(gate + j, occ_recur_activate(occ_vload(gate + j, n), kind[0], table_act, limit), n);
             }
-            for (int64_t j = 0; y && j < hidden; j++)
-                y[t * yt + b * yb + j] = hb[j];
+            if (y)
+                occ_recur_copy(yb + t * form->yt, gate + first, units);
         }
-        if (y)
-            occ_recur_rest(y + b * yb, length, time, yt, hidden);
+        if (span.last)
+            occ_recur_end(hb, row + first + occ_recur_time(length - 1, length, form->reverse) * gt, yb, length,
+                          form->time, form->yt, units);
     }
     return 0;
 }

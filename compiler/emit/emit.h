@@ -61,6 +61,7 @@ typedef struct Emit {
     uint64_t     *sum; /* by Buffer.id: checksum of a block or table */
     bool         *summed;
     bool          parallel;     /* some step runs in parts */
+    bool          rounds;       /* and some in rounds */
     bool          open_extents; /* some step function takes an extent as a parameter */
     bool          wide_borders; /* KernelRecord.wide_border of some step */
     int           status;       /* -1 once something could not be printed */

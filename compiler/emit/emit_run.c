@@ -129,7 +129,7 @@ static void put_kernel(Emit *emit, int index, int depth)
         emit->printer->slices(emit, index, &call);
     else
         emit_step_call(emit, step, &call);
-    if (step->kernel->fails)
+    if (step->kernel->fails && step->slices < 2)
         emit->printer->launch_failing(emit, index, call.data, depth);
     else
         emit->printer->launch(emit, index, call.data, depth);

@@ -4,18 +4,25 @@
 
 #include <string.h>
 
-/* The local variables of the run function that slices may need. */
+/* The local variables of the run function that slices may need, and the round that they are called for. */
 static const struct {
     const char *type, *name; /* the type's "@" stands for the model's name */
 } shared[] = {
-    {"unsigned char *", "arena"},         {"const int64_t *", "d"},       {"unsigned char *", "state"},
-    {"const unsigned char *", "weights"}, {"const @_inputs *", "in"},     {"const @_outputs *", "out"},
-    {"unsigned char *", "kept"},          {"unsigned char *", "arena_1"}, {"unsigned char *", "arena_2"},
-    {"unsigned char *", "arena_3"},       {"unsigned char *", "arena_4"}, {"unsigned char *", "arena_5"},
-    {"unsigned char *", "arena_6"},       {"unsigned char *", "arena_7"}, /* MAX_REGIONS of them */
+    {"unsigned char *", "arena"},   {"const int64_t *", "d"},
+    {"unsigned char *", "state"},   {"const unsigned char *", "weights"},
+    {"const @_inputs *", "in"},     {"const @_outputs *", "out"},
+    {"unsigned char *", "kept"},    {"int64_t ", "round"},
+    {"unsigned char *", "arena_1"}, {"unsigned char *", "arena_2"},
+    {"unsigned char *", "arena_3"}, {"unsigned char *", "arena_4"},
+    {"unsigned char *", "arena_5"}, {"unsigned char *", "arena_6"},
+    {"unsigned char *", "arena_7"}, /* MAX_REGIONS of them */
 };
 
-enum { SHARED = (int)(sizeof shared / sizeof *shared), FIRST_REGION = SHARED - MAX_REGIONS + 1 };
+enum {
+    SHARED = (int)(sizeof shared / sizeof *shared),
+    FIRST_REGION = SHARED - MAX_REGIONS + 1,
+    ROUND = FIRST_REGION - 1
+};
 
 static const char *type_of(Emit *emit, int i)
 {
@@ -42,6 +49,8 @@ static bool exists(const Emit *emit, int i)
         return emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes > 0;
     case 6:
         return emit->plan->swap && emit->plan->swap->kept > 0;
+    case ROUND:
+        return emit->rounds;
     default:
         return true;
     }
@@ -90,10 +99,15 @@ static const char *put_slices(Emit *emit, const Step *step, int index)
 void emit_parallel(Emit *emit, int index, Text *call)
 {
     const Step *step = &emit->program->step[index];
+    const char *rounds = "";
 
     emit->parallel = true;
-    text_printf(call, "occ_parallel(memory->parallel_for, memory->parallel_context, %s, &context, %d)",
-                put_slices(emit, step, index), step->slices);
+    if (step->rounds) {
+        emit->rounds = true;
+        rounds = arena_printf(emit->arena, ", &context.round, %lld", (long long)step->rounds);
+    }
+    text_printf(call, "occ_parallel%s(memory->parallel_for, memory->parallel_context, %s, &context%s, %d)",
+                step->rounds ? "_rounds" : "", put_slices(emit, step, index), rounds, step->slices);
 }
 
 void emit_context(Emit *emit, Text *text)
@@ -114,6 +128,6 @@ void emit_context_fill(Emit *emit, Text *text)
     text_printf(text, "    %s_context context = {", emit->name);
     for (int i = 0, n = 0; i < SHARED; i++)
         if (exists(emit, i))
-            text_printf(text, "%s%s", n++ ? ", " : "", shared[i].name);
+            text_printf(text, "%s%s", n++ ? ", " : "", i == ROUND ? "0" : shared[i].name);
     text_put(text, "};\n");
 }

@@ -89,6 +89,13 @@ static void put_arg(StepText *b, const Param *param, const Arg *arg)
 {
     switch (param->kind) {
     case PARAM_INT:
+        if (b->step->rounds && !strcmp(param->name, "round")) {
+            put_param(b, "int64_t ", "round");
+            text_put(b->extra, ", round");
+            text_put(&b->call, "round");
+            b->fixed = false;
+            return;
+        }
         put_extent(b, &b->call, arg->ints[0], param->ctype);
         return;
     case PARAM_INTS:

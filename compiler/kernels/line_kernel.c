@@ -29,4 +29,3 @@ const KernelRecord kernel_elements = {.line = {{"n", "x=1, y=1"}}};
 const KernelRecord kernel_grams = {.line = {{"rows", "x=length, y=columns"}}};
 const KernelRecord kernel_svm_line = {.line = {{"rows", "x=n, y=1"}}};
 const KernelRecord kernel_svm_best = {.line = {{"rows", "x=classes, best=1"}}};
-const KernelRecord kernel_recurrent = {.line = {{"batch", "y=yb, h=sb, c=cb, xg=gb, lengths=1"}}};

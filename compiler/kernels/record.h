@@ -39,13 +39,20 @@ typedef struct BlockSize {
     int64_t bytes, pixels;
 } BlockSize;
 
-/* How steps are cut for threads and for loaded weights. A kernel that may fail is not cut: a slice could not stop the
- * others. */
+/* How steps are cut for threads and for loaded weights. */
 typedef struct CutRule {
     void (*offer)(const Step *step, Cuts *cuts);                 /* NULL: the step stays whole */
     void (*take)(Step *slice, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
     double (*work)(const Step *step);                            /* nanoseconds on one core, roughly */
     bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
+
+    /* How often each slice is called, where it needs what the others computed: all are called for round 0, then all for
+     * round 1 and so on. The kernel's argument `round` says which one it is. NULL: once. */
+    int64_t (*rounds)(const Step *step);
+
+    /* The operand whose values may make the kernel fail. A step that has it stays whole: a slice could not stop the
+     * others. NULL: the kernel never fails. */
+    const char *fails_by;
 } CutRule;
 
 /* How a step falls into units for the threads of a device: along several axes at once, each in the smallest grains.

@@ -12,7 +12,8 @@ static __device__ const occ_extent kinds[] = {OCC_RECUR_SIGMOID, OCC_RECUR_TANH,
                                            const int64_t *n, int *status) \
     { \
         static const occ_lstm_form form = { \
-            100, batch, hidden, batch * hidden, hidden, hidden, hidden, batch * 4 * hidden, 4 * hidden, 0, 0}; \
+            100, batch, hidden, batch * hidden, hidden, hidden, hidden, batch * 4 * hidden, 4 * hidden, \
+            0,   0,     0,      hidden,         -1}; \
         if (*status) \
             return; \
         (void)p, (void)n; \
@@ -24,7 +25,8 @@ static __device__ const occ_extent kinds[] = {OCC_RECUR_SIGMOID, OCC_RECUR_TANH,
                                            const float *b, int *status) \
     { \
         static const occ_gru_form form = { \
-            100, batch, hidden, batch * hidden, hidden, hidden, batch * 3 * hidden, 3 * hidden, 0, before}; \
+            100, batch,  hidden, batch * hidden, hidden, hidden, batch * 3 * hidden, 3 * hidden, \
+            0,   before, 0,      hidden,         -1}; \
         if (*status) \
             return; \
         occ_fail(status, occ_gru_f32(y, h, gate, xg, r, b, NULL, &form, kinds, acts, 0.0f)); \
@@ -34,7 +36,7 @@ static __device__ const occ_extent kinds[] = {OCC_RECUR_SIGMOID, OCC_RECUR_TANH,
     extern "C" OCC_KERNEL void step_##name(float *y, float *h, float *xg, const float *r, int *status) \
     { \
         static const occ_rnn_form form = {100,    batch, hidden, batch * hidden, hidden, hidden, batch * hidden, \
-                                          hidden, 0}; \
+                                          hidden, 0,     0,      hidden,         -1}; \
         if (*status) \
             return; \
         occ_fail(status, occ_rnn_f32(y, h, xg, r, NULL, &form, kinds + 1, acts, 0.0f)); \

@@ -31,10 +31,10 @@ def weights(*shape):
 
 
 def network(nodes, shape, constants=(), opset=17, result=None):
-    """A model of one input x; nodes are (operator, inputs, output, attributes); the last output is the model's, of shape result
+    """A model of one input x; nodes are (operator, inputs, output or outputs, attributes); the last output is the model's, of shape result
     where onnx cannot infer it."""
     graph = helper.make_graph(
-        [helper.make_node(op, ins, [out], **attributes) for op, ins, out, attributes in nodes], "g",
+        [helper.make_node(op, ins, out if isinstance(out, list) else [out], **attributes) for op, ins, out, attributes in nodes], "g",
         [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
         [helper.make_tensor_value_info(nodes[-1][2], TensorProto.FLOAT, result)],
         [numpy_helper.from_array(value, name) for name, value in dict(constants).items()])
@@ -142,6 +142,18 @@ def doubles():
     return network(nodes, (60, 50, 60)), []
 
 
+def recurrent(op, gates, **attributes):
+    """Cut along hidden units, whose slices wait for each other in each time step. One time step alone has only its first state to
+    wait for, and no result but the final one."""
+    hidden, states = 160, ["h", "c"] if op == "LSTM" else ["h"]
+    constants = {"w": weights(2, gates * hidden, 24), "r": weights(2, gates * hidden, hidden), "b": weights(2, 2 * gates * hidden),
+                 "front": np.array([0]), **{f"{s}0": weights(2, 3, hidden) for s in states}}
+    inputs, attributes = ["w", "r", "b", "", *(f"{s}0" for s in states)], {"hidden_size": hidden, "direction": "bidirectional", **attributes}
+    nodes = [(op, ["x", *inputs], ["a", *states], attributes), ("Gather", ["x", "front"], "f", {}), (op, ["f", *inputs], ["", "o"], attributes)]
+    nodes += [("Unsqueeze", [s, "front"], f"{s}1", {}) for s in (*states, "o")]
+    return network([*nodes, ("Concat", ["a", *(f"{s}1" for s in states), "o1"], "y", {"axis": 0})], (9, 3, 24), constants), ["--part-time=0"]
+
+
 # name: the model and its flags, and the kernels that must be cut
 MODELS = {
     "doubles": (doubles(), {"reduce"}),
@@ -176,6 +188,10 @@ MODELS = {
     "pooled": (pooled(), {"pool", "map"}),
     "resized": (resized(), {"resample"}),
     "packed": (packed(), {"matmul"}),
+    "lstm": (recurrent("LSTM", 4), {"lstm"}),
+    "gru": (recurrent("GRU", 3), {"gru"}),
+    "gru_before": (recurrent("GRU", 3, linear_before_reset=1), {"gru"}),
+    "rnn": (recurrent("RNN", 1), {"rnn"}),
 }
 
 

@@ -36,6 +36,14 @@ static void names_of_arguments_differ(void **state)
     }
 }
 
+static bool has_operand(const Kernel *kernel, const char *name)
+{
+    for (int i = 0; i < kernel->nparam; i++)
+        if (kernel->param[i].kind <= PARAM_WRITES && !strcmp(kernel->param[i].name, name))
+            return true;
+    return false;
+}
+
 /* A record says all of how steps are cut, or nothing; parts of a kernel that may fail could not stop each other. */
 static void every_row_has_a_whole_record(void **state)
 {
@@ -51,17 +59,11 @@ static void every_row_has_a_whole_record(void **state)
             fail_msg("%s is cut along two axes and along none", kernel->name);
         if (!record->tiles.can_make_small_rows != !record->tiles.small_rows)
             fail_msg("the record of %s says only a part of how its rows are made in blocks", kernel->name);
-        if (record->cut.offer && kernel->fails)
+        if (record->cut.offer && kernel->fails && !record->cut.fails_by)
             fail_msg("%s may fail and is cut", kernel->name);
+        if (record->cut.fails_by && !has_operand(kernel, record->cut.fails_by))
+            fail_msg("%s fails by an operand that it does not have", kernel->name);
     }
-}
-
-static bool has_operand(const Kernel *kernel, const char *name)
-{
-    for (int i = 0; i < kernel->nparam; i++)
-        if (kernel->param[i].kind <= PARAM_WRITES && !strcmp(kernel->param[i].name, name))
-            return true;
-    return false;
 }
 
 /* The kernel has an integer or a list of them of that name, or the shape x_at for "xdim" and "xstride". */

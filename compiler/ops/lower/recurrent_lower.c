@@ -312,14 +312,15 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
                      row); /* of the gates: [time][batch] or [batch][time] */
     return STEP(
         lower, r->node, r->cell->kernel, ARG(y, y), UPDATED(h, state), GIVE_IF(lstm, UPDATED(c, cell)),
-        ARG_IF(gru, gate, gate), gru ? ARG(xg, xg) : UPDATED(xg, xg), ARG(r, recur), ARG_IF(lstm, peephole, peephole),
+        ARG_IF(gru, gate, gate), UPDATED(xg, xg), ARG(r, recur), ARG_IF(lstm, peephole, peephole),
         ARG_IF(gru, hbias, hbias), ARG(lengths, r->lengths), ARG(time, r->time), ARG(batch, r->batch), ARG(hidden, h),
         /* y is [time][directions][batch][hidden] or [batch][time][directions][hidden] */
         ARG(yt, y.buffer < 0 ? none : y.stride[first ? 1 : 0]), ARG(yb, y.buffer < 0 ? none : y.stride[first ? 0 : 2]),
         ARG(sb, state.stride[first ? 0 : 1]), ARG_IF(lstm, cb, cell.stride[first ? 0 : 1]), ARG(gt, first ? row : rows),
         ARG(gb, first ? rows : row), ARG(reverse, reverse), ARG_IF(lstm, coupled, node_int(r->node, "input_forget", 0)),
-        ARG_IF(gru, before, before), ARGS(kind, r->cell->nactivation, kind),
-        ARGS(table_act, 2 * r->cell->nactivation, table), ARG(limit, node_float(r->node, "clip", 0.0f)));
+        ARG_IF(gru, before, before), ARG(first, 0), ARG(units, h), ARG(round, -1),
+        ARGS(kind, r->cell->nactivation, kind), ARGS(table_act, 2 * r->cell->nactivation, table),
+        ARG(limit, node_float(r->node, "clip", 0.0f)));
 }
 
 /* One direction in double: one step from the input on, with weights that are not packed. */

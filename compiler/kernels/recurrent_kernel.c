@@ -1,0 +1,70 @@
+/* recurrent_kernel.c - LSTM, GRU and simple recurrent cells. */
+#include "kernels/record.h"
+#include "program/operand.h"
+
+#include <string.h>
+
+/* Units of a panel of the recurrence matrix; nanoseconds of a time step below which its slices cost more than they
+ * save: each waits for the others in every step. */
+enum { PANEL = 32, LEAST_STEP = 3000 };
+
+/* Products of one time step; the activations of a unit count as 40. */
+static double products_of_step(const Step *step)
+{
+    double hidden = (double)step_value(step, "hidden", 0), gates = 3.0;
+
+    if (strcmp(step->kernel->name, "gru_f32"))
+        gates = strcmp(step->kernel->name, "lstm_f32") ? 1.0 : 4.0;
+    return (double)step_value(step, "batch", 0) * gates * hidden * (hidden + 40.0);
+}
+
+static double work_step(const Step *step)
+{
+    return products_of_step(step) / 20.0;
+}
+
+static double work_recurrent(const Step *step)
+{
+    return (double)step_value(step, "time", 0) * work_step(step);
+}
+
+/* The matrix is read in every step, from a cache: twice the time of its products. */
+static double operations_recurrent(const Core *core, const Step *step)
+{
+    return 2.0 * (double)step_value(step, "time", 0) * products_of_step(step) / core->lanes;
+}
+
+/* Hidden units, in panels. */
+static void offer_units(const Step *step, Cuts *cuts)
+{
+    int64_t hidden = step_value(step, "hidden", 0);
+
+    if (hidden % PANEL == 0 && work_step(step) >= LEAST_STEP)
+        cut_offer(cuts, 0, hidden, PANEL, 1.0);
+}
+
+static void take_units(Step *slice, int axis, int64_t lo, int64_t hi)
+{
+    static const char *const moved[] = {"y", "h", "c", "xg"};
+
+    (void)axis;
+    for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
+        if (step_operand_of(slice, moved[i]))
+            slice_shift_named(slice, moved[i], lo);
+    slice_set(slice, "first", 0, lo);
+    slice_set(slice, "units", 0, hi - lo);
+}
+
+/* One for each time step, two where a GRU's last gate needs the reset states of all units, and one for the final
+ * states. */
+static int64_t rounds_recurrent(const Step *step)
+{
+    bool twice = !strcmp(step->kernel->name, "gru_f32") && !step_value(step, "before", 0);
+
+    return (twice ? 2 : 1) * step_value(step, "time", 0) + 1;
+}
+
+const KernelRecord kernel_recurrent = {
+    .cut = {offer_units, take_units, work_recurrent, false, rounds_recurrent, "lengths"},
+    .operations = operations_recurrent,
+    .line = {{"batch", "y=yb, h=sb, c=cb, xg=gb, lengths=1"}}};
