@@ -85,7 +85,8 @@ static Winograd choose_winograd(const Compilation *c)
 /* Prepares the lowering once; the model may be lowered several times. */
 static int stage_choose(Compilation *c)
 {
-    c->lowering = (Lowering){.model = c->model, .options = *c->options, .target = c->target, .diag = c->diag};
+    c->lowering = (Lowering){
+        .model = c->model, .options = *c->options, .target = c->target, .diag = c->diag, .beside = c->beside};
     c->lowering.options.winograd = choose_winograd(c);
     if (c->options->profile && profile_read(&c->lowering.profile, c->options->profile, c->diag) < 0)
         return -1;
@@ -284,8 +285,9 @@ static int plan_beside_stack(Compilation *c)
     if (!c->chosen.plan.swap || most < 0 || stack <= 0 || c->usage.ram <= most || c->usage.ram - stack > most)
         return 0;
     c->lowering.options.max_ram = most > stack ? most - stack : 0;
-    if (stage_lower(c) < 0 || stage_plan(c) < 0 || stage_emit(c) < 0 ||
-        build_measure(&c->emission, c->options->cc, &c->measure) < 0)
+    if ((c->is_planned ? compile_sizes_within(c, c->lowering.options.max_ram) < 0
+                       : stage_lower(c) < 0 || stage_plan(c) < 0) ||
+        stage_emit(c) < 0 || build_measure(&c->emission, c->options->cc, &c->measure) < 0)
         return -1;
     c->usage = usage_of(c->chosen.program, &c->chosen.plan, c->options);
     usage_add(&c->usage, &c->measure, c->options);

@@ -24,7 +24,7 @@ static int check_options(const Options *o, int count, Diag *diag)
 {
     const Unserved option[] = {
         {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
-        {o->plan.weights == WEIGHTS_SWAP, "--weights=swap", "loads are ordered for one sequence of steps"}};
+        {o->budget_curve != NULL, "--budget-curve", "each size has a curve of its own"}};
 
     for (size_t i = 0; i < sizeof option / sizeof *option; i++)
         if (option[i].asked)
@@ -59,8 +59,10 @@ static int read_whole(Compilation *c)
     return 0;
 }
 
-/* Plans one combination by these options, with constants in the place of listed extents. */
-static int plan_variant(Compilation *v, const Compilation *c, const Options *like, const Model *before, int combination)
+/* Plans one combination by these options, with constants in the place of listed extents, beside those that were planned
+ * before. */
+static int plan_variant(Compilation *v, const Compilation *c, const Options *like, const Model *before,
+                        const Residency *beside, int combination)
 {
     Options *options = arena_one(c->arena, Options);
 
@@ -74,12 +76,19 @@ static int plan_variant(Compilation *v, const Compilation *c, const Options *lik
                        .diag = c->diag,
                        .whole = c->model,
                        .before = before,
+                       .beside = beside->arena || beside->nprogram ? beside : NULL,
                        .combination = combination};
     if (compile_until(v, "plan") == 0)
         return 0;
     diag_note(c->diag, (Loc){0}, "this is so at %s", listed_label(c->model, combination));
     return -1;
 }
+
+/* With --weights=swap: the bytes of RAM that there are (-1: any number), and what all plans begin with. */
+typedef struct SizeBudget {
+    int64_t   bytes;
+    Residency begin;
+} SizeBudget;
 
 /* ------------------------------------------------------------------------------------------------- places of ports */
 
@@ -162,13 +171,24 @@ static void place_apart(Side *s, const PlanOptions *options, int64_t *end)
     }
 }
 
-/* Plans the combinations from `from` down to the first. */
-static int plan_down(const Compilation *c, Compilation *v, const Options *like, const Model *before, int from)
+/* Plans the combinations from `from` down to the first. With --weights=swap the last one takes what --max-ram has, and
+ * the others the same memory. */
+static int plan_down(const Compilation *c, Compilation *v, const Options *options, const Residency *begin,
+                     const Model *before, int from)
 {
-    for (int i = from; i >= 0; i--) {
-        if (plan_variant(&v[i], c, like, before, i) < 0)
+    Options   like = *options;
+    Residency beside = *begin;
+
+    for (int i = (int)listed_combinations(c->options->bound, c->options->nbound) - 1; i >= 0; i--) {
+        if (i <= from && plan_variant(&v[i], c, &like, before, &beside, i) < 0)
             return -1;
         before = v[i].model;
+        if (like.plan.weights != WEIGHTS_SWAP)
+            continue;
+        residency_add(&beside, v[i].chosen.program, &v[i].chosen.plan);
+        beside.larger = v[i].chosen.form.larger;
+        beside.whole_tables = v[i].chosen.form.whole_tables;
+        like.max_ram = like.max_ram < 0 ? v[i].chosen.ram : like.max_ram;
     }
     return 0;
 }
@@ -176,7 +196,7 @@ static int plan_down(const Compilation *c, Compilation *v, const Options *like, 
 /* Plans all combinations, the largest first. With --io=arena the header has one place for each port: that of the
  * largest plan, of which the others may not exceed the memory. Where that fails, or ports would overlap, all ports lie
  * one behind the other in all plans. */
-static int plan_variants(const Compilation *c, Compilation *v, int count)
+static int plan_variants(const Compilation *c, Compilation *v, int count, const SizeBudget *budget)
 {
     Options            like = *c->options;
     const Alternative *largest = &v[count - 1].chosen;
@@ -184,15 +204,16 @@ static int plan_variants(const Compilation *c, Compilation *v, int count)
     int64_t            end[MAX_REGIONS] = {0};
     bool               serves;
 
+    like.max_ram = budget->bytes;
     if (!c->options->plan.io_arena)
-        return plan_down(c, v, &like, c->model, count - 1);
-    if (plan_variant(&v[count - 1], c, &like, c->model, count - 1) < 0)
+        return plan_down(c, v, &like, &budget->begin, c->model, count - 1);
+    if (plan_variant(&v[count - 1], c, &like, c->model, &budget->begin, count - 1) < 0)
         return -1;
     in = new_side(c->arena, v, count, true);
     out = new_side(c->arena, v, count, false);
     like.plan.places = (PortPlaces){in.place, out.place};
     like.max_ram = like.max_ram < 0 ? largest->ram : int_min(like.max_ram, largest->ram);
-    if (plan_down(c, v, &like, v[count - 1].model, count - 2) < 0)
+    if (plan_down(c, v, &like, &budget->begin, v[count - 1].model, count - 2) < 0)
         return -1;
     measure_ports(&in);
     measure_ports(&out);
@@ -203,8 +224,8 @@ static int plan_variants(const Compilation *c, Compilation *v, int count)
         return 0;
     place_apart(&in, &like.plan, end);
     place_apart(&out, &like.plan, end);
-    like.max_ram = c->options->max_ram;
-    return plan_down(c, v, &like, v[0].model, count - 1);
+    like.max_ram = budget->bytes;
+    return plan_down(c, v, &like, &budget->begin, v[0].model, count - 1);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ entry */
@@ -268,22 +289,17 @@ static Model *joined_model(const Model *whole, const Model *last)
     return model;
 }
 
-int compile_sizes(Compilation *c)
+/* Plans all combinations and joins them. */
+static int plan_sizes(Compilation *c, Compilation *v, int count, const SizeBudget *budget)
 {
-    int          count = (int)listed_combinations(c->options->bound, c->options->nbound);
-    Compilation *v;
-    Variant     *variant;
+    Variant *variant = arena_array(c->arena, Variant, count);
 
-    if (count == 1)
-        return 0;
-    if (check_options(c->options, count, c->diag) < 0 || read_whole(c) < 0)
-        return -1;
-    v = arena_array(c->arena, Compilation, count);
-    variant = arena_array(c->arena, Variant, count);
-    if (plan_variants(c, v, count) < 0 || (c->options->verify_nodes && expose_whole(c, v, count) < 0))
+    if (read_whole(c) < 0 || plan_variants(c, v, count, budget) < 0 ||
+        (c->options->verify_nodes && expose_whole(c, v, count) < 0))
         return -1;
     for (int i = 0; i < count; i++) {
-        dump_variant(c, &v[i], i);
+        if (!c->is_planned)
+            dump_variant(c, &v[i], i);
         variant[i] = (Variant){v[i].chosen.program, &v[i].chosen.plan, v[i].chosen.time, v[i].before->nvalue};
     }
     c->is_planned = true;
@@ -295,4 +311,54 @@ int compile_sizes(Compilation *c)
     c->model = c->lowering.model = joined_model(c->model, v[0].model);
     c->chosen.form = v[0].chosen.form;
     return variants_join(variant, count, &c->lowering, &c->chosen);
+}
+
+/* What to plan all combinations with anew, where they need `excess` bytes more than --max-ram: the arena that one of
+ * the others needs, beside which the last one keeps less, or else fewer bytes. False: there is no such thing. */
+static bool plan_smaller(const Compilation *c, const Compilation *v, int count, int64_t excess, SizeBudget *budget)
+{
+    const Alternative *last = &v[count - 1].chosen;
+    int64_t            arena = 0;
+
+    for (int i = 0; i + 1 < count; i++)
+        arena = int_max(arena, v[i].chosen.plan.peak);
+    if (arena > int_max(budget->begin.arena, last->plan.peak)) {
+        budget->begin = (Residency){.arena = arena, .fixed = c->chosen.plan.swap->fixed};
+        return true;
+    }
+    if (last->ram > budget->bytes)
+        return false;
+    budget->bytes = int_max(budget->bytes - excess, 0);
+    return true;
+}
+
+int compile_sizes_within(Compilation *c, int64_t max_ram)
+{
+    enum { ROUNDS = 2 };
+    int          count = (int)listed_combinations(c->options->bound, c->options->nbound);
+    Compilation *v = arena_array(c->arena, Compilation, count);
+    SizeBudget   budget = {max_ram, {0}};
+
+    for (int round = 0;; round++) {
+        if (plan_sizes(c, v, count, &budget) < 0)
+            return -1;
+        if (!c->chosen.plan.swap || max_ram < 0 || c->chosen.ram <= max_ram)
+            break;
+        if (round < ROUNDS && plan_smaller(c, v, count, c->chosen.ram - max_ram, &budget))
+            continue;
+        if (budget.bytes == 0 || v[count - 1].chosen.ram > max_ram) /* these are the plans of fewest bytes */
+            break;
+        budget = (SizeBudget){0, {0}};
+        round = -1;
+    }
+    return 0;
+}
+
+int compile_sizes(Compilation *c)
+{
+    int count = (int)listed_combinations(c->options->bound, c->options->nbound);
+
+    if (count == 1)
+        return 0;
+    return check_options(c->options, count, c->diag) < 0 ? -1 : compile_sizes_within(c, c->options->max_ram);
 }

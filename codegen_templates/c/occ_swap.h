@@ -22,7 +22,8 @@ typedef struct occ_loads {
     occ_load *ring;
     int       room, begun, ended;
     int       check; /* 1: checksums are compared */
-    int       held;  /* 1: the blocks that stay are in memory */
+    int       size;  /* the bit of the sizes that the run is given; 1 where none are listed */
+    int       held;  /* the bits of the sizes whose blocks that stay are in memory */
     int64_t   read;  /* bytes loaded */
 } occ_loads;
 
@@ -42,12 +43,12 @@ OCC_INLINE int occ_fetch(occ_loads *loads, int64_t from, int64_t bytes, void *to
     return 0;
 }
 
-/* Begins the load of a block that stays in memory: only the first run loads it. */
-OCC_INLINE int occ_keep(occ_loads *loads, int64_t from, int64_t bytes, void *to, uint64_t sum)
+/* Begins the load of a block that stays in memory once a run of one of `sizes` has loaded it. */
+OCC_INLINE int occ_keep(occ_loads *loads, int sizes, int64_t from, int64_t bytes, void *to, uint64_t sum)
 {
     occ_load *slot = loads->ring + loads->begun % loads->room;
 
-    if (!loads->held)
+    if (!(loads->held & sizes))
         return occ_fetch(loads, from, bytes, to, sum);
     slot->ticket = slot->bytes = 0;
     slot->at = to;

@@ -21,8 +21,11 @@
 Form alternative_form(const Lowering *lowering)
 {
     const Options *options = &lowering->options;
+    Form           form = {options->cascade, .floor = options->cascade_floor, .winograd = options->winograd};
 
-    return (Form){.cascade = options->cascade, .floor = options->cascade_floor, .winograd = options->winograd};
+    form.larger = lowering->beside ? lowering->beside->larger : 0;
+    form.whole_tables = lowering->beside && lowering->beside->whole_tables;
+    return form;
 }
 
 /* The steps in the order that needs the fewest bytes, and then what a device adds to them: copies follow the order. */
@@ -150,7 +153,11 @@ static bool offer_fewer_cascades(Trials *s, int round, Form *form)
     int64_t most = more_by(s->first.plan.peak, WORTH_CASCADES);
 
     if (round == 0) {
-        *form = (Form){.cascade = CASCADE_OFF, .winograd = form->winograd, .byte_price = form->byte_price};
+        *form = (Form){.cascade = CASCADE_OFF,
+                       .winograd = form->winograd,
+                       .byte_price = form->byte_price,
+                       .larger = form->larger,
+                       .whole_tables = form->whole_tables};
         s->upper_bound = roomy ? 0 : most;
         return s->first.form.cascade == CASCADE_AUTO && s->first.program->cascades;
     }

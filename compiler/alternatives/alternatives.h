@@ -9,15 +9,17 @@
 #include "plan/plan.h"
 #include "program/options.h"
 #include "support/text.h"
+#include "swap/residency.h"
 #include "swap/slice.h"
 
 /* Shared by all alternatives. */
 typedef struct Lowering {
-    Model        *model;
-    Options       options; /* the command's options, with the kernels that were chosen */
-    const Target *target;
-    Diag         *diag;
-    Profile       profile; /* measured times, from the file of --profile */
+    Model           *model;
+    Options          options; /* the command's options, with the kernels that were chosen */
+    const Target    *target;
+    Diag            *diag;
+    const Residency *beside;  /* with --weights=swap: programs that share the memory; NULL: there are none */
+    Profile          profile; /* measured times, from the file of --profile */
 } Lowering;
 
 /* The form of an alternative: the choices with which the model is lowered. Alternatives differ in nothing else. */

@@ -3,6 +3,7 @@
 #include "alternatives/joining.h"
 
 #include "infer/listed.h"
+#include "limits/usage.h"
 #include "plan/check.h"
 #include "program/copy.h"
 #include "support/int.h"
@@ -171,6 +172,18 @@ static int add_state(Joining *j, Buffer buffer)
     return in->buffer;
 }
 
+/* The constants that a block holds, or that is a table. */
+static void renumber_contents(Joining *j, const Renumbering *r, int buffer)
+{
+    const Buffer *from = &r->from->buffer[buffer];
+    Content      *content = arena_array(j->arena, Content, from->ncontent + 1);
+
+    for (int i = 0; i < from->ncontent; i++)
+        content[i] = (Content){r->buffer[from->content[i].weight], from->content[i].at};
+    if (from->ncontent)
+        j->program->buffer[r->buffer[buffer]].content = content;
+}
+
 static void renumber(Joining *j, int index)
 {
     const Program *from = j->variant[index].program;
@@ -192,6 +205,8 @@ static void renumber(Joining *j, int index)
         if (b != from->dims)
             j->memory[r->buffer[b]] = j->variant[index].plan->region[b];
     }
+    for (int b = 0; b < from->nbuffer; b++)
+        renumber_contents(j, r, b);
 }
 
 /* A port has a buffer in each branch, and stands for the largest. The state has one. */
@@ -404,10 +419,14 @@ int variants_join(const Variant *variant, int count, const Lowering *lowering, A
     append_variants(&j);
     join_queues(&j);
     joining_plan(&j);
+    joining_loads(&j);
     program_liveness(j.program);
     program_find_overlaps(j.program);
     if (program_check(j.program, j.diag) < 0 || program_confirm(j.program, &lowering->options.plan, j.plan, j.diag) < 0)
         return -1;
     joining_planners(&j);
+    joined->ram = usage_of(j.program, j.plan, &lowering->options).ram;
+    if (j.plan->swap)
+        j.plan->swap->fixed = joined->ram - j.plan->peak - j.plan->swap->kept;
     return 0;
 }

@@ -37,6 +37,9 @@ void joining_offsets(Joining *joining, const Variant *variant, int64_t *offset);
 /* Makes the plan of the joined program, when all its buffers are known. */
 void joining_plan(Joining *joining);
 
+/* With --weights=swap: what the plan says of loads, and the places of blocks that stay. */
+void joining_loads(Joining *joining);
+
 /* Fills in the planner that made the largest plan and the greedy planners' peaks, when the plan has been checked. */
 void joining_planners(Joining *joining);
 

@@ -72,13 +72,15 @@ static double *step_times(const Lowering *lowering, const SwapForm *form, const 
  * SwapForm; an alternative of no use takes that time. */
 static int load_weights(const Lowering *lowering, int64_t budget, double worth, Alternative *a)
 {
-    SwapForm form = form_of(lowering);
-    double  *time;
-    int      status;
+    const Residency *beside = lowering->beside;
+    SwapForm         form = form_of(lowering);
+    double          *time;
+    int              status;
 
     form.worth = worth;
     program_make_blocks(a->program, &form.block);
-    form.fixed = fixed_bytes(lowering, a);
+    form.fixed = int_max(fixed_bytes(lowering, a), beside ? beside->fixed : 0);
+    form.beside = beside;
     form.budget = budget < 0 ? -1 : int_max(budget - form.fixed, 0);
     time = step_times(lowering, &form, a->program);
     status = program_swap(&a->program, &lowering->options.plan, &form, time, &a->plan, lowering->diag);
@@ -86,7 +88,8 @@ static int load_weights(const Lowering *lowering, int64_t budget, double worth, 
         a->time = worth;
         return status < 0 ? -1 : 0;
     }
-    a->ram = form.fixed + a->plan.peak + (a->plan.swap ? a->plan.swap->kept : 0);
+    a->ram = form.fixed + (beside ? int_max(a->plan.peak, beside->arena) + beside->kept : a->plan.peak) +
+             residency_more(beside ? beside : &(Residency){0}, a->program);
     a->time = 0;
     for (int s = 0; s < a->program->nstep && !a->plan.swap; s++)
         a->time += time[s];
@@ -133,6 +136,12 @@ static bool is_better(const Trials *s)
     return s->tried.time < s->best.time * WORTH;
 }
 
+/* Whether steps may be cut as suits this program: those of other sizes have blocks of the same slices. */
+static bool may_be_cut(const Trials *s)
+{
+    return !s->lowering->beside || !s->lowering->beside->nprogram;
+}
+
 /* --------------------------------------------------------------------------------------------------- whole tables */
 
 /* Bytes of tables whose rows are loaded by index. */
@@ -151,7 +160,7 @@ static bool offer_whole_tables(Trials *s, int round, Form *form)
     int64_t bytes = table_bytes_of(s->first.program);
 
     form->whole_tables = true;
-    return round == 0 && bytes > 0 && bytes <= s->budget;
+    return may_be_cut(s) && round == 0 && bytes > 0 && bytes <= s->budget;
 }
 
 /* ------------------------------------------------------------------------------------------------ smaller weights */
@@ -314,7 +323,7 @@ static bool offer_larger_slices(Trials *s, int round, Form *form)
         plan ? (double)plan->loads * pipeline_load_time(0, swap.loader.rate, swap.loader.latency, swap.depth) : 0;
 
     form->larger = s->best.form.larger + 1;
-    return round < ROUNDS && s->failures == 0 && s->best.ram <= s->budget &&
+    return may_be_cut(s) && round < ROUNDS && s->failures == 0 && s->best.ram <= s->budget &&
            swap.slice << form->larger <= s->budget / HELD && latency > 0.02 * s->best.time &&
            s->best.time > 1.02 * plan->resident;
 }

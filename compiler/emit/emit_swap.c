@@ -3,7 +3,8 @@
 #include "codegen_templates/c/occ_sum.h"
 #include "emit/emit.h"
 #include "program/fetch.h"
-#include "program/row_table.h"
+#include "program/flow.h"
+#include "program/loaded.h"
 #include "program/weight.h"
 #include "support/int.h"
 
@@ -21,10 +22,7 @@ static void make_block(const void *of, int64_t from, int64_t bytes, void *to)
 {
     const BlockPiece *piece = of;
 
-    if (piece->block->kind == BUFFER_TABLE)
-        table_bytes(piece->program, piece->block, from, bytes, to);
-    else
-        block_bytes(piece->program, piece->block, from, bytes, to);
+    loaded_bytes(piece->program, piece->block, from, bytes, to);
 }
 
 static FilePiece piece_of(Emit *emit, int id)
@@ -36,8 +34,9 @@ static FilePiece piece_of(Emit *emit, int id)
 }
 
 /* The sum of a block or table, which the fetch, the header and the file name: its bytes are made once. */
-static uint64_t sum_of(Emit *emit, int id)
+static uint64_t sum_of(Emit *emit, int buffer)
 {
+    int       id = emit->plan->same[buffer];
     FilePiece piece = piece_of(emit, id);
 
     if (!emit->sum) {
@@ -52,15 +51,35 @@ static uint64_t sum_of(Emit *emit, int id)
 
 /* ------------------------------------------------------------------------------------------------------------ lines */
 
+/* The bits of the sizes in which a block stays at this place. */
+static unsigned sizes_that_keep(Emit *emit, const Buffer *block)
+{
+    const Program *p = emit->program;
+    Range         *row;
+    unsigned       sizes = 0;
+    int            count = flow_rows(emit->arena, p, &row);
+
+    for (int i = 0; i < count; i++)
+        for (int s = row[i].begin; s < row[i].end; s++) {
+            const Buffer *b = p->step[s].kind == STEP_FETCH ? &p->buffer[p->step[s].operand[0].buffer] : NULL;
+
+            if (b && b->kept == block->kept)
+                sizes |= 1U << i;
+        }
+    return sizes;
+}
+
 void emit_fetch(Emit *emit, int index, const char *blanks)
 {
     const Program *p = emit->program;
     const Operand *x = p->step[index].operand;
     const Buffer  *block = &p->buffer[x->buffer];
 
-    text_printf(&emit->run, "%sOCC_TRY%s(%d, %s(loads, %lld, %lld, ", blanks,
-                emit_in_regions(emit) ? "_IN_REGIONS" : "", index, block->kept < 0 ? "occ_fetch" : "occ_keep",
-                (long long)emit->plan->stored[x->buffer], (long long)block->size);
+    text_printf(&emit->run, "%sOCC_TRY%s(%d, %s(loads, ", blanks, emit_in_regions(emit) ? "_IN_REGIONS" : "", index,
+                block->kept < 0 ? "occ_fetch" : "occ_keep");
+    if (block->kept >= 0)
+        text_printf(&emit->run, "%u, ", sizes_that_keep(emit, block));
+    text_printf(&emit->run, "%lld, %lld, ", (long long)emit->plan->stored[x->buffer], (long long)block->size);
     emit_operand(emit, &emit->run, x);
     text_printf(&emit->run, ", 0x%016llxULL)); /* %d load %d: %s */\n", (unsigned long long)sum_of(emit, x->buffer),
                 index, fetch_number(p, index), text_comment(emit->arena, block->name));
@@ -79,6 +98,19 @@ void emit_await(Emit *emit, int index, const char *blanks)
     text_printf(&emit->run, "%sOCC_AWAIT(%d);\n", blanks, fetch_number(p, last));
 }
 
+/* The bit of the sizes that a run is given: that of its row of steps. */
+static const char *bit_of_run(Emit *emit)
+{
+    Text   text = text_new(emit->arena);
+    Range *row;
+    int    count = flow_rows(emit->arena, emit->program, &row);
+
+    for (int i = 0; i + 1 < count; i++)
+        text_printf(&text, "(%s) ? %u : ", emit_condition(emit, &emit->program->step[row[i].begin - 1]), 1U << i);
+    text_printf(&text, "%u", 1U << (count - 1));
+    return text.data;
+}
+
 /* The public run function: whatever happens in the steps, no load is in flight when it returns. */
 void emit_swap_run(Emit *emit, Text *text)
 {
@@ -91,13 +123,14 @@ void emit_swap_run(Emit *emit, Text *text)
                 "    if (status)\n        return status;\n"
                 "    loads.load = memory->load;\n    loads.wait = memory->wait;\n"
                 "    loads.context = memory->load_context;\n    loads.ring = ring;\n    loads.room = %s_LOADS;\n"
-                "    loads.held = memory->swap->runs > 0;\n"
-                "    loads.check = memory->swap->verify > 0 || (memory->swap->verify == 0 && !loads.held);\n"
+                "    loads.size = %s;\n    loads.held = memory->swap->held;\n"
+                "    loads.check = memory->swap->verify > 0 || (memory->swap->verify == 0 && !(loads.held & "
+                "loads.size));\n"
                 "    status = %s_steps(memory, in, out, &loads);\n"
                 "    occ_drain(&loads);\n    memory->swap->read = loads.read;\n"
-                "    if (!status && memory->swap->runs < INT32_MAX)\n        memory->swap->runs++;\n"
+                "    if (!status)\n        memory->swap->held |= loads.size;\n"
                 "    return status;\n}\n",
-                name, name, name, name, emit->upper, name, emit->upper, name);
+                name, name, name, name, emit->upper, name, emit->upper, bit_of_run(emit), name);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- file */
@@ -118,6 +151,8 @@ static uint64_t file_id(Emit *emit)
     for (int i = 0; i < count; i++) {
         unsigned char row[24];
 
+        if (emit->plan->same[order[i]] != order[i])
+            continue;
         put_u64(row, (uint64_t)emit->plan->stored[order[i]]);
         put_u64(row + 8, (uint64_t)emit->program->buffer[order[i]].size);
         put_u64(row + 16, sum_of(emit, order[i]));
@@ -143,6 +178,8 @@ void emit_swap_file(Emit *emit, Emission *e)
     for (int i = 0; i < count; i++) {
         FilePiece piece = piece_of(emit, order[i]), gap = {.bytes = (size_t)(emit->plan->stored[order[i]] - at)};
 
+        if (emit->plan->same[order[i]] != order[i])
+            continue;
         if (gap.bytes)
             ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, gap);
         ARENA_PUSH(emit->arena, e->weights, e->nweights, capacity, piece);
@@ -173,12 +210,13 @@ void emit_swap_type(Emit *emit, Text *text)
                 text,
                 "/* What a memory knows from run to run. Set it to zero before the first run in that memory. */\n"
                 "typedef struct {\n"
-                "    int32_t runs;   /* that succeeded: from the first on the weights that stay are there */\n"
-                "    int32_t verify; /* sums of what was loaded are compared; 0: in the first run, 1: always, -1: "
+                "    int32_t held;   /* not 0: a run succeeded, the weights that stay are there%s */\n"
+                "    int32_t verify; /* sums of what was loaded are compared; 0: in the first run%s, 1: always, -1: "
                 "never */\n"
                 "    int64_t read;   /* bytes that the last run loaded */\n"
                 "} %s_swap;\n\n",
-                emit->name);
+                emit->plan->swap->nsize ? "; a bit for each of the listed sizes" : "",
+                emit->plan->swap->nsize ? " of each" : "", emit->name);
 }
 
 void emit_swap_members(Emit *emit, Text *text)

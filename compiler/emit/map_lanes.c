@@ -128,10 +128,14 @@ void map_put_hatches(const MapDrawing *map)
 /* Nanoseconds that a run is predicted to wait for the load's block. */
 static double stall_of(const Swap *swap, int await, int block)
 {
-    for (int i = 0; i < swap->nstall; i++)
+    double time = 0;
+
+    for (int i = 0; i < swap->nsize; i++) /* the block is of one size */
+        time += stall_of(&swap->size[i], await, block);
+    for (int i = 0; i < swap->nstall && !swap->nsize; i++)
         if (swap->stall[i].step == await && swap->stall[i].block == block)
-            return swap->stall[i].time;
-    return 0;
+            time = swap->stall[i].time;
+    return time;
 }
 
 /* A bar from the step at which the load begins to the step that waits for it. Since loads end in the order in which

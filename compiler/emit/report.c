@@ -122,31 +122,52 @@ static void put_curve(Json *json, const Swap *swap)
     json_close(json, ']');
 }
 
+/* What runs do that are given the same sizes. */
+static void put_runs(Json *json, const Swap *swap)
+{
+    json_int(json, "kept", swap->kept);
+    json_int(json, "read", swap->read);
+    json_int(json, "rows", swap->rows);
+    json_int(json, "row_bytes", swap->row_bytes);
+    json_int(json, "loads", swap->loads);
+    json_int(json, "predicted_ns", (int64_t)swap->time);
+    json_int(json, "resident_ns", (int64_t)swap->resident);
+    json_int(json, "bound_ns", (int64_t)swap->bound);
+    put_binding(json, swap);
+    put_stalls(json, swap);
+}
+
+static void put_sizes(Json *json, const Swap *swap)
+{
+    if (!swap->nsize)
+        return;
+    json_list(json, "sizes");
+    for (int i = 0; i < swap->nsize; i++) {
+        json_object(json, NULL);
+        json_text(json, "sizes", swap->size[i].label);
+        put_runs(json, &swap->size[i]);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 static void put_swap(Json *json, const Swap *swap)
 {
     if (!swap)
         return;
     json_object(json, "swap");
-    json_int(json, "kept", swap->kept);
+    put_runs(json, swap);
     json_int(json, "blocks", swap->blocks);
-    json_int(json, "read", swap->read);
     json_int(json, "tables", swap->tables);
-    json_int(json, "rows", swap->rows);
-    json_int(json, "row_bytes", swap->row_bytes);
     json_int(json, "file", swap->file);
-    json_int(json, "loads", swap->loads);
     json_int(json, "ahead", swap->ahead);
     json_int(json, "rate", (int64_t)(swap->loader.rate * 1e9 + 0.5));
     json_int(json, "latency_ns", (int64_t)(swap->loader.latency + 0.5));
     json_int(json, "align", swap->loader.align);
-    json_int(json, "predicted_ns", (int64_t)swap->time);
-    json_int(json, "resident_ns", (int64_t)swap->resident);
-    json_int(json, "bound_ns", (int64_t)swap->bound);
     json_int(json, "least", swap->least);
     json_int(json, "most", swap->most);
-    put_binding(json, swap);
-    put_stalls(json, swap);
     put_curve(json, swap);
+    put_sizes(json, swap);
     json_close(json, '}');
 }
 

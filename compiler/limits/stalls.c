@@ -14,11 +14,10 @@ static const SwapStall *longest_of(const Swap *swap, const bool *told)
     return longest;
 }
 
-static void tell_longest(const Emission *e, Text *lines)
+static void tell_longest(const Emission *e, const Swap *swap, Text *lines)
 {
     enum { MOST = 8 };
-    const Swap *swap = e->plan->swap;
-    bool       *told = arena_array(e->diag->arena, bool, swap->nstall + 1);
+    bool *told = arena_array(e->diag->arena, bool, swap->nstall + 1);
 
     for (int i = 0; i < MOST && i < swap->nstall; i++) {
         const SwapStall *stall = longest_of(swap, told);
@@ -54,13 +53,12 @@ static void tell_memory(const Swap *swap, Text *lines)
                     all->kept, all->time * 1e-6);
 }
 
-void usage_tell_stalls(const Emission *e, Text *lines)
+static void tell_stalls(const Emission *e, const Swap *swap, Text *lines)
 {
-    const Swap *swap = e->plan->swap;
-    double      sum = 0;
+    double sum = 0;
 
-    if (!swap)
-        return;
+    if (swap->label)
+        text_printf(lines, "%s: ", swap->label);
     for (int i = 0; i < swap->nstall; i++)
         sum += swap->stall[i].time;
     if (sum <= 0.0) {
@@ -69,11 +67,21 @@ void usage_tell_stalls(const Emission *e, Text *lines)
     }
     text_printf(lines, "a run is predicted to wait for loads at %d steps, %.3f ms of %.3f in all:\n", swap->nstall,
                 sum * 1e-6, swap->time * 1e-6);
-    tell_longest(e, lines);
+    tell_longest(e, swap, lines);
     if (swap->first >= 0)
         text_printf(lines,
                     "steps %d to %d read %" PRId64 " bytes of weights, of which %" PRId64
                     " may be there before: no schedule in as many bytes takes less than %.3f ms\n",
                     swap->first, swap->last, swap->wanted, swap->early, swap->bound * 1e-6);
     tell_memory(swap, lines);
+}
+
+void usage_tell_stalls(const Emission *e, Text *lines)
+{
+    const Swap *swap = e->plan->swap;
+
+    for (int i = 0; swap && i < swap->nsize; i++)
+        tell_stalls(e, &swap->size[i], lines);
+    if (swap && !swap->nsize)
+        tell_stalls(e, swap, lines);
 }

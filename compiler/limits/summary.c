@@ -50,18 +50,36 @@ static void tell_device(const Emission *e, Text *text)
     text_put(text, "\n");
 }
 
-static void tell_swap(const Swap *swap, Text *text)
+static void tell_rows(const Swap *swap, Text *text)
 {
-    if (swap && swap->rows)
+    if (swap->rows)
         text_printf(text,
                     "tables   %12" PRId64 " bytes, of which a run loads up to %" PRId64 " rows, %" PRId64 " bytes\n",
                     swap->tables, swap->rows, swap->row_bytes);
-    if (swap)
-        text_printf(text,
-                    "swap     %12" PRId64 " bytes of weights stay, %" PRId64
-                    " are read by a run in %d loads; predicted "
-                    "%.3f ms (resident %.3f, no schedule below %.3f)\n",
-                    swap->kept, swap->read, swap->loads, swap->time * 1e-6, swap->resident * 1e-6, swap->bound * 1e-6);
+}
+
+static void tell_reads(const Swap *swap, Text *text)
+{
+    text_printf(text,
+                "%" PRId64 " are read by a run in %d loads; predicted %.3f ms (resident %.3f, no schedule below "
+                "%.3f)\n",
+                swap->read, swap->loads, swap->time * 1e-6, swap->resident * 1e-6, swap->bound * 1e-6);
+}
+
+static void tell_swap(const Swap *swap, Text *text)
+{
+    if (!swap)
+        return;
+    tell_rows(swap, text);
+    text_printf(text, "swap     %12" PRId64 " bytes of weights stay, ", swap->kept);
+    if (!swap->nsize)
+        tell_reads(swap, text);
+    else
+        text_put(text, "of which\n");
+    for (int i = 0; i < swap->nsize; i++) {
+        text_printf(text, "         %12" PRId64 " for %s, and ", swap->size[i].kept, swap->size[i].label);
+        tell_reads(&swap->size[i], text);
+    }
 }
 
 void summary_tell(const Emission *e, const Usage *usage, bool no_winograd, Text *text)

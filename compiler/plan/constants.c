@@ -1,7 +1,7 @@
 /* constants.c - where constants and the state lie: in blocks of their own, outside the arena. Equal constants exist
  * once. */
 #include "codegen_templates/c/occ_sum.h"
-#include "program/row_table.h"
+#include "program/loaded.h"
 #include "program/weight.h"
 #include "support/int.h"
 
@@ -116,17 +116,20 @@ static void place_weight(const Program *p, Plan *plan, int id)
     plan->weight_bytes += b->size;
 }
 
-/* Places blocks behind the file's header, in the order of their loads, and tables behind them. */
+/* Places blocks behind the file's header, in the order of their loads, and tables behind them. Those with the same
+ * bytes, as several listed sizes have, share them. */
 static void place_blocks(const Program *p, Plan *plan)
 {
     int64_t    at = WEIGHT_HEADER;
     int        count;
     const int *order = program_file_order(p, &count);
 
+    program_find_loaded(p, plan->same);
     for (int i = 0; i < count; i++) {
-        at = int_round_up(at, p->buffer[order[i]].align);
-        plan->stored[order[i]] = at;
-        at += p->buffer[order[i]].size;
+        int id = order[i];
+
+        plan->stored[id] = plan->same[id] == id ? int_round_up(at, p->buffer[id].align) : plan->stored[plan->same[id]];
+        at = int_max(at, plan->stored[id] + p->buffer[id].size);
     }
     plan->swap->file = at;
     plan->weight_form = WEIGHTS_SWAP;

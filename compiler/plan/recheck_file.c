@@ -1,8 +1,10 @@
 /* recheck_file.c - checks the weights file that is loaded while the model runs, from the fetches and the places of
  * their blocks alone: each block, and each table of rows, lies between the header and the end of the file, at places
- * that the loader can address, and shares bytes with another block only if they are equal. */
+ * that the loader can address, and shares bytes with another block only if they are equal. Blocks that stay share bytes
+ * of their memory only if they are equal and no run has both. */
 #include "plan/plan.h"
-#include "program/fetch.h"
+#include "program/flow.h"
+#include "program/loaded.h"
 #include "program/weight.h"
 
 #include <stdlib.h>
@@ -63,22 +65,32 @@ static int check_range(const Program *p, const Plan *plan, Diag *diag, const Fil
     return 0;
 }
 
-/* Whether two blocks of the same size have the same bytes. A table is equal to itself alone. */
-static bool hold_the_same(const Program *p, const FileRange *a, const FileRange *b)
+static bool same_row(const Program *p, int a, int b)
 {
-    char *x = arena_array(p->arena, char, WEIGHT_BLOCK), *y = arena_array(p->arena, char, WEIGHT_BLOCK);
+    return flow_row_of(p, a).begin == flow_row_of(p, b).begin;
+}
 
-    if (p->buffer[a->buffer].kind == BUFFER_TABLE || p->buffer[b->buffer].kind == BUFFER_TABLE)
-        return a->buffer == b->buffer;
-    for (int64_t at = 0; at < a->bytes; at += WEIGHT_BLOCK) {
-        int64_t bytes = a->bytes - at < WEIGHT_BLOCK ? a->bytes - at : WEIGHT_BLOCK;
+/* Checks the memory of the blocks that stay. */
+static int check_kept(const Program *p, const Plan *plan, Diag *diag, const FileRange *range, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const Buffer *b = &p->buffer[range[i].buffer];
 
-        block_bytes(p, &p->buffer[a->buffer], at, bytes, x);
-        block_bytes(p, &p->buffer[b->buffer], at, bytes, y);
-        if (memcmp(x, y, (size_t)bytes))
-            return false;
+        if (b->kept < 0 || b->kind != BUFFER_BLOCK)
+            continue;
+        if (b->kept + b->size > plan->swap->kept)
+            return complain(p, diag, &range[i], "to behind the end of what stays");
+        for (int k = 0; k < i; k++) {
+            const Buffer *other = &p->buffer[range[k].buffer];
+
+            if (other->kind != BUFFER_BLOCK || other->kept < 0 || other->kept >= b->kept + b->size ||
+                b->kept >= other->kept + other->size)
+                continue;
+            if (other->kept != b->kept || range[k].from != range[i].from || same_row(p, range[k].step, range[i].step))
+                return complain(p, diag, &range[i], "to where another block stays");
+        }
     }
-    return true;
+    return 0;
 }
 
 int program_recheck_file(const Program *program, const Plan *plan, Diag *diag)
@@ -96,9 +108,9 @@ int program_recheck_file(const Program *program, const Plan *plan, Diag *diag)
             return -1;
         if (!before || range[i].from >= before->from + before->bytes)
             continue;
-        if (range[i].from != before->from || range[i].bytes != before->bytes ||
-            !hold_the_same(program, before, &range[i]))
+        if (range[i].from != before->from ||
+            !loaded_same(program, &program->buffer[before->buffer], &program->buffer[range[i].buffer]))
             return complain(program, diag, &range[i], "where another block lies");
     }
-    return 0;
+    return check_kept(program, plan, diag, range, count);
 }

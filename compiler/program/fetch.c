@@ -249,7 +249,7 @@ int fetch_number(const Program *p, int step)
 {
     int number = 0;
 
-    for (int i = 0; i < step; i++)
+    for (int i = flow_row_of(p, step).begin; i < step; i++)
         number += p->step[i].kind == STEP_FETCH;
     return number;
 }
@@ -341,19 +341,30 @@ static int check_reads(const Program *p, Diag *diag, int step, const Arrival *ar
     return 0;
 }
 
+/* Checks an outermost step of its row, with the steps that it owns. */
+static int check_unit(const Program *p, Diag *diag, int unit, Arrival *arrival)
+{
+    for (int i = unit; i < flow_after(p, unit); i++) {
+        bool moves = p->step[i].kind == STEP_FETCH || p->step[i].kind == STEP_AWAIT;
+
+        if (moves && i > unit)
+            return wrong(p, diag, i, "fetches or awaits inside a body");
+        if ((moves ? check_block_step(p, diag, i, arrival) : check_reads(p, diag, i, arrival)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int program_check_fetches(const Program *p, Diag *diag)
 {
     Arrival *arrival = arena_array(p->arena, Arrival, p->nbuffer + 1);
+    Range   *row;
+    int      rows = flow_rows(p->arena, p, &row);
 
-    for (int s = 0; s < p->nstep; s = flow_after(p, s))
-        for (int i = s; i < flow_after(p, s); i++) {
-            bool moves = p->step[i].kind == STEP_FETCH || p->step[i].kind == STEP_AWAIT;
-
-            if (moves && i > s)
-                return wrong(p, diag, i, "fetches or awaits inside a body");
-            if ((moves ? check_block_step(p, diag, i, arrival) : check_reads(p, diag, i, arrival)) < 0)
+    for (int r = 0; r < rows; r++)
+        for (int s = row[r].begin; s < row[r].end; s = flow_after(p, s))
+            if (check_unit(p, diag, s, arrival) < 0)
                 return -1;
-        }
     for (int b = 0; b < p->nbuffer; b++)
         if (arrival[b] == ON_ITS_WAY)
             return wrong(p, diag, p->nstep - 1, "leaves a block on its way");

@@ -48,10 +48,11 @@ Program *program_with_fetches(const Program *program, const BlockUses *uses, con
 void block_bytes(const Program *program, const Buffer *block, int64_t from, int64_t bytes, void *to);
 
 /* Checks from operands alone: each block is fetched once and whole, awaited once, read only after that and never
- * written; and no fetch or wait stands in a body. Returns 0, or -1 with a message (a bug of occamyc). */
+ * written; and no fetch or wait stands in a body, but of a choice between rows (flow.h). Returns 0, or -1 with a
+ * message (a bug of occamyc). */
 int program_check_fetches(const Program *program, Diag *diag);
 
-/* The number of a STEP_FETCH among all: loads begin and end in that order. */
+/* The number of a STEP_FETCH among those of its row (flow.h): loads begin and end in that order. */
 int fetch_number(const Program *program, int step);
 
 /* The STEP_AWAIT that waits for this fetch. */

@@ -10,6 +10,20 @@ int flow_after(const Program *program, int step)
     return s->kind == STEP_LOOP ? s->body[0].end : step + 1;
 }
 
+Range flow_row_of(const Program *program, int step)
+{
+    Range rest = {0, program->nstep};
+
+    while (rest.begin < step && program->step[rest.begin].chooses) {
+        const Step *choice = &program->step[rest.begin];
+
+        if (range_holds(choice->body[0], step))
+            return choice->body[0];
+        rest = choice->body[1];
+    }
+    return rest;
+}
+
 int flow_rows(Arena *arena, const Program *program, Range **row)
 {
     Range rest = {0, program->nstep};

@@ -23,6 +23,9 @@ bool range_holds(Range range, int step);
  * there are; the IF of each but the last stands before it. */
 int flow_rows(Arena *arena, const Program *program, Range **row);
 
+/* The row of a step; of an IF that chooses, it and all rows that it chooses between. */
+Range flow_row_of(const Program *program, int step);
+
 /* First step after `step` and the ranges that it owns. */
 int flow_after(const Program *program, int step);
 

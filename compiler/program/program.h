@@ -311,15 +311,19 @@ typedef struct Swap {
                                          with which all blocks stay */
     int64_t fixed;       /* bytes of RAM besides the arena and the blocks */
     double  time, resident,
-        bound;              /* nanoseconds: predicted time; time if all blocks stayed; lower bound of every schedule */
-    int        first, last; /* steps whose blocks cannot be there in time, by the bound; -1: there are none */
-    int64_t    wanted, early; /* bytes that they read first, and what of it may have been there before */
-    SwapStall *stall;         /* by rising step */
-    int        nstall, cstall;
-    SwapPoint *curve; /* by rising bytes; only if the options want it */
-    int        ncurve;
-    SwapRun   *run; /* for the curve's picture */
-    int        nrun;
+        bound; /* nanoseconds: predicted time; time if all blocks stayed; lower bound of every schedule */
+    int          first, last;   /* steps whose blocks cannot be there in time, by the bound; -1: there are none */
+    int64_t      wanted, early; /* bytes that they read first, and what of it may have been there before */
+    SwapStall   *stall;         /* by rising step */
+    int          nstall, cstall;
+    SwapPoint   *curve; /* by rising bytes; only if the options want it */
+    int          ncurve;
+    SwapRun     *run; /* for the curve's picture */
+    int          nrun;
+    const char  *label; /* the sizes that it is of, where --dim lists them; else NULL */
+    struct Swap *size;  /* of such a program: one for each combination. What the program's own says of a run's reads,
+                           times and waits is that of the slowest */
+    int          nsize;
 } Swap;
 
 /* The offsets that the planners found, with their proof. Filled by plan.c. */
@@ -339,7 +343,8 @@ typedef struct Plan {
     const char *status;      /* "optimal: equals the bound", ... */
     const char *planner;     /* planner that found it */
     WeightForm  weight_form; /* from here on filled by program_confirm (constants.c) */
-    int *same; /* by Buffer.id: the constant that it equals and is stored as; its own id: none; -1: no step reads it */
+    int *same; /* by Buffer.id: the constant, or what the weights file has, that it equals and is stored as; its own id:
+                  none; -1: no step reads it */
     int64_t *stored;       /* by Buffer.id: bytes from the start of the constants' or the state's block */
     int64_t  weight_bytes; /* bytes of all distinct constants, gaps included */
     int64_t  state_bytes, state_align;

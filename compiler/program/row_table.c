@@ -187,17 +187,3 @@ void table_bytes(const Program *p, const Buffer *table, int64_t from, int64_t by
     }
     arena_release(p->arena, mark);
 }
-
-int *program_file_order(const Program *p, int *count)
-{
-    int *order = arena_array(p->arena, int, p->nbuffer + 1);
-
-    *count = 0;
-    for (int s = 0; s < p->nstep; s++)
-        if (p->step[s].kind == STEP_FETCH)
-            order[(*count)++] = p->step[s].operand[0].buffer;
-    for (int b = 0; b < p->nbuffer; b++)
-        if (p->buffer[b].kind == BUFFER_TABLE)
-            order[(*count)++] = b;
-    return order;
-}

@@ -27,7 +27,4 @@ int64_t step_rows_bytes(const Step *step);
 /* Bytes [from, from + bytes) of a BUFFER_TABLE as they lie in the file. */
 void table_bytes(const Program *program, const Buffer *table, int64_t from, int64_t bytes, void *to);
 
-/* The blocks in the order of their loads, then the tables: Buffer.ids in the order of the weights file. */
-int *program_file_order(const Program *program, int *count);
-
 #endif

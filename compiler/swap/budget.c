@@ -422,6 +422,57 @@ int budget_plan(Budget *g, int64_t bytes, BudgetPlan *plan)
     return 0;
 }
 
+/* Keeps what is given, and more blocks in the order of the smallest level's rank while there are spare bytes. Returns
+ * the bytes that are left of these. */
+static int64_t keep_given(Budget *g, const BudgetGiven *given, bool *kept, int64_t *bytes)
+{
+    const int *rank = keeper_rank(g->keeper, 0);
+    int64_t    left = int_max(given->spare, 0);
+
+    *bytes = 0;
+    for (int i = 0; i < g->p->nblock; i++) {
+        int64_t size = g->p->block[rank[i]].bytes;
+
+        kept[rank[i]] = given->kept[rank[i]] || size <= left;
+        left -= kept[rank[i]] && !given->kept[rank[i]] ? size : 0;
+        *bytes += kept[rank[i]] ? size : 0;
+    }
+    return left;
+}
+
+/* As few bytes as possible. */
+static int fit_least(Fit *f)
+{
+    place_at_readers(f->g->p, f->place);
+    memcpy(f->best, f->place, (size_t)f->g->p->nblock * sizeof *f->best);
+    f->arena = 0;
+    return lay_out(f) < 0 ? -1 : 0;
+}
+
+int budget_plan_given(Budget *g, const BudgetGiven *given, BudgetPlan *plan)
+{
+    BudgetPlan next = plan_new(g);
+    int64_t    bytes, left = keep_given(g, given, next.kept, &bytes);
+    Fit        f = fit_new(g, next.kept, given->arena, g->loss, g->options.margin);
+    int        status = fit(&f);
+
+    if (status == 1 && left > 0) {
+        f = fit_new(g, next.kept, given->arena + left, g->loss, g->options.margin);
+        status = fit(&f);
+    }
+    if (status == 1) {
+        status = fit_least(&f);
+        f.best_peak = f.peak;
+    }
+    memcpy(next.place, f.best, (size_t)g->p->nblock * sizeof *next.place);
+    describe(g, f.best_peak, bytes, &next);
+    next.at.bytes = int_max(given->arena, f.best_peak) + bytes;
+    next.bound = bound_of(g, next.at.bytes);
+    next.at.bound = next.bound.time;
+    *plan = next;
+    return status;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ curve */
 
 /* Without a planner's layouts, sums of bytes decide, and a search chooses the kept blocks. With a planner, the curve

@@ -67,6 +67,16 @@ double budget_bound(const Budget *budget, int64_t bytes);
  * Returns 0; 1: fewer bytes than budget_least, *plan is not set; -1: a layout failed. */
 int budget_plan(Budget *budget, int64_t bytes, BudgetPlan *plan);
 
+/* What is given where another plan has been made before, which shares the arena and the blocks that stay. */
+typedef struct BudgetGiven {
+    const bool *kept;  /* [nblock] blocks that stay in any case */
+    int64_t     arena; /* bytes that the arena has in any case */
+    int64_t     spare; /* bytes besides, for more blocks that stay, or else for a larger arena */
+} BudgetGiven;
+
+/* A plan beside what is given, as budget_plan makes one. It needs more bytes where nothing fits. Returns 0 or -1. */
+int budget_plan_given(Budget *budget, const BudgetGiven *given, BudgetPlan *plan);
+
 /* Points for `count` rising budgets, with times that never rise. Every point is a plan that was laid out. Layouts are
  * made only for some sizes of the arena, so that 32 points cost little more than one; budget_plan may find better ones.
  * Returns 0; -1: a layout failed. */

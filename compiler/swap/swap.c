@@ -2,6 +2,7 @@
  * which budget.c plans; its layouts are made by planners/, with a life of its own for each block. */
 #include "swap/swap.h"
 #include "program/flow.h"
+#include "program/loaded.h"
 #include "program/row_table.h"
 #include "support/int.h"
 #include "swap/budget.h"
@@ -352,6 +353,19 @@ static int64_t bytes_to_plan(const SwapSearch *s, Budget *budget)
     return bytes < 0 ? -1 : int_max(bytes, budget_least(budget));
 }
 
+/* The best plan found for so many bytes, or beside the programs that share the memory. */
+static int choose(SwapSearch *s, Budget *budget, int64_t bytes, BudgetPlan *chosen)
+{
+    const Residency *beside = s->form->beside;
+    bool            *kept = arena_array(s->base->arena, bool, s->uses.count + 1);
+
+    if (!beside || s->options->nregion > 0)
+        return budget_plan(budget, bytes, chosen) ? -1 : 0;
+    for (int b = 0; b < s->uses.count; b++)
+        kept[b] = residency_has(beside, loaded_hash(s->base, &s->base->buffer[s->uses.use[b].buffer]));
+    return budget_plan_given(budget, &(BudgetGiven){kept, beside->arena, bytes - beside->arena - beside->kept}, chosen);
+}
+
 static int search(SwapSearch *s, Program **program, Plan *plan)
 {
     BudgetPack    pack = {lay_out, s};
@@ -362,7 +376,7 @@ static int search(SwapSearch *s, Program **program, Plan *plan)
 
     if (bytes >= 0 && s->form->worth > 0 && budget_bound(budget, bytes) > s->form->worth)
         return 1;
-    if (bytes < 0 || budget_plan(budget, bytes, &chosen) != 0 || plan_places(s, &chosen, program, plan) < 0)
+    if (bytes < 0 || choose(s, budget, bytes, &chosen) < 0 || plan_places(s, &chosen, program, plan) < 0)
         return -1;
     plan->swap = describe(s, budget, &chosen, *program);
     return tell_curve(s, budget, plan->swap);

@@ -5,18 +5,20 @@
 
 #include "plan/plan.h"
 #include "program/fetch.h"
+#include "swap/residency.h"
 
 /* The source of the weights, and how steps and constants are cut for it. */
 typedef struct SwapForm {
-    BlockForm block;
-    int64_t   slice; /* bytes: a step with more constants is cut into slices (slice.h) */
-    Loader    loader;
-    int       depth;  /* loads that are served at once */
-    int       ahead;  /* loads begun and not yet waited for, at most */
-    bool      curve;  /* the curve of time over memory is wanted */
-    int64_t   fixed;  /* bytes of RAM beside the arena and the blocks that stay: for the curve */
-    int64_t   budget; /* bytes of the arena and of the blocks that stay, together; -1: the curve's knee */
-    double    worth;  /* nanoseconds: a plan whose bound is above is of no use, and is not searched for; 0: any is */
+    BlockForm        block;
+    int64_t          slice; /* bytes: a step with more constants is cut into slices (slice.h) */
+    Loader           loader;
+    int              depth;  /* loads that are served at once */
+    int              ahead;  /* loads begun and not yet waited for, at most */
+    bool             curve;  /* the curve of time over memory is wanted */
+    int64_t          fixed;  /* bytes of RAM beside the arena and the blocks that stay: for the curve */
+    int64_t          budget; /* bytes of the arena and of the blocks that stay, together; -1: the curve's knee */
+    const Residency *beside; /* programs that share the memory; NULL: there are none */
+    double worth; /* nanoseconds: a plan whose bound is above is of no use, and is not searched for; 0: any is */
 } SwapForm;
 
 /* The form that suits a loader: latency takes at most a third of the time of a slice. Example: at 2 bytes a nanosecond,

@@ -76,6 +76,17 @@ def attention(folder):
     onnx.save(helper.make_model(graph, ir_version=8, opset_imports=imports), folder + "/attention.onnx")
 
 
+def pooled(folder):
+    """Convolutions of an image of any size, and a pool."""
+    net = Network(folder)
+    x = net.node("Conv", ["x", net.constant("w0", [6, 3, 3, 3], 0.2)], "c0", pads=[1] * 4)
+    x = net.node("Relu", [net.node("Conv", [x, net.constant("w1", [12, 6, 3, 3], 0.2)], "c1", pads=[1] * 4)], "r")
+    x = net.node("MaxPool", [x], "pool", kernel_shape=[2, 2], strides=[2, 2])
+    net.node("Conv", [x, net.constant("w2", [4, 12, 1, 1], 0.2)], "y")
+    net.save([("x", [1, 3, "H", "W"])], [("y", [1, 4, None, None])])
+    os.rename(folder + "/net.onnx", folder + "/pooled.onnx")
+
+
 class Weights(unittest.TestCase):
     def setUp(self):
         self.kept = tempfile.TemporaryDirectory()
@@ -117,6 +128,25 @@ class Weights(unittest.TestCase):
             least = int(re.search(r"found (\d+) bytes", refused.stderr)[1])
             for budget in range(least, least + 1300, 100):
                 self.run_it(*words, f"--max-ram={budget}")
+
+    def test_listed_sizes_keep_within_the_budget_that_was_named(self):
+        """The largest arena and the blocks that stay for any size, together: from the least that an exit with 4 names on,
+        with and without the stack, each budget is met; one byte less is refused. One copy of each weight is in the file."""
+        pooled(self.folder)
+        words = [OCCAMYC, "pooled.onnx", "--weights=swap", "--load-rate=1M:1us:16", "--dim=H=12|17|24", "--dim=W=12|20"]
+        for more in ([], ["--cc=" + shlex.join(CC)], ["--io=arena"]):
+            refused = subprocess.run([*words, *more, "--max-ram=1"], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(refused.returncode, 4)
+            least = int(re.search(r"found (\d+) bytes", refused.stderr)[1])
+            below = subprocess.run([*words, *more, f"--max-ram={least - 1}"], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(below.returncode, 4)
+            for budget in range(least, least + 4200, 700):
+                said = self.run_it(*words, *more, f"--max-ram={budget}")
+                self.assertLessEqual(int(re.search(r"^RAM +(\d+) bytes", said, re.M)[1]), budget)
+                self.assertEqual(len(re.findall(r"^ +\d+ for H=\d+ W=\d+, and \d+ are read by a run", said, re.M)), 6)
+        listed, pinned = (int(re.search(r"^weights +(\d+)", self.run_it(*some, "--cascade=off"), re.M)[1])
+                          for some in (words, [*words[:4], "--dim=H=24", "--dim=W=20"]))
+        self.assertEqual(listed, pinned)
 
     def test_a_wrong_byte_of_the_weights_is_found(self):
         network(self.folder, 32, 130, 1100)

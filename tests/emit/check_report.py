@@ -178,33 +178,48 @@ def device(report, lane, bars):
 
 
 def loads(report):
-    """What of blocks and fetches cannot be: each block loaded once, in order, from bytes of the file that are its own, and there when it is read."""
+    """What of blocks and fetches cannot be: each block loaded once, in order, from bytes of the file that are its own or those of
+    the same block of another size, and there when it is read."""
     swap = report["memory"].get("swap")
     fetches = [s for s in report["steps"] if s["kind"] == "fetch"]
     blocks = {b["id"]: b for b in report["buffers"] if b["kind"] == "block"}
     tables = [b for b in report["buffers"] if b["kind"] == "table"]
     if report["memory"]["weights_form"] == "swap" and not swap or bool(swap) != bool(fetches or tables):
         yield "weights are loaded that nothing is said of"
-    if [s["load"] for s in fetches] != list(range(len(fetches))) or sorted(s["writes"][0] for s in fetches) != sorted(blocks):
+    numbers = [s["load"] for s in fetches]
+    begins = [i for i, n in enumerate(numbers) if n == 0]
+    if [i - max(b for b in begins if b <= i) for i in range(len(numbers))] != numbers or len(begins) > max(1, len((swap or {}).get("sizes", []))) or \
+            sorted(s["writes"][0] for s in fetches) != sorted(blocks):
         yield "loads are not one for each block, in order"
-    end = 4096
     for step in fetches:
         block = blocks[step["writes"][0]]
         wait = report["steps"][step["awaited_by"]]
         readers = [s["step"] for s in report["steps"] if s["kind"] != "await" and block["id"] in s["reads"]]
         if wait["kind"] != "await" or block["id"] not in wait["reads"] or not step["step"] < wait["step"] < min(readers):
             yield f"step {step['step']} loads a block that is awaited by {wait['step']} and read by {readers}"
-        if block["from"] < end or block["from"] % swap["align"] or block["from"] + block["bytes"] > swap["file"]:
-            yield f"block {block['name']} lies at {block['from']} of the file"
-        end = block["from"] + block["bytes"]
-    for table in tables:
-        if table["from"] < end or table["from"] % swap["align"] or table["from"] + table["bytes"] > swap["file"]:
-            yield f"table {table['name']} lies at {table['from']} of the file"
-        end = table["from"] + table["bytes"]
-    if swap and sum(b["bytes"] for b in tables) != swap["tables"]:
-        yield "the tables are not as many bytes as the report says"
-    if swap and (sum(b["bytes"] for b in blocks.values()) != swap["blocks"] or sum(b["bytes"] for b in blocks.values() if "kept" in b) != swap["kept"]):
-        yield "the blocks are not as many bytes as the report says"
+    if swap:
+        yield from file_and_kept(swap, [blocks[s["writes"][0]] for s in fetches], tables)
+
+
+def file_and_kept(swap, blocks, tables):
+    """What of the places in the file and in the memory of the blocks that stay cannot be."""
+    end, places, kept = 4096, {}, {}
+    for piece in [*blocks, *tables]:
+        if piece["from"] % swap["align"] or piece["from"] + piece["bytes"] > swap["file"] or \
+                piece["from"] < end and places.get(piece["from"]) != (piece["kind"], piece["bytes"]):
+            yield f"{piece['kind']} {piece['name']} lies at {piece['from']} of the file"
+        places[piece["from"]] = piece["kind"], piece["bytes"]
+        end = max(end, piece["from"] + piece["bytes"])
+        if "kept" in piece:
+            kept.setdefault(piece["kept"], set()).add((piece["from"], piece["bytes"]))
+    if any(len(pieces) > 1 for pieces in kept.values()):
+        yield "different blocks stay at one place"
+    stay = sorted((at, at + bytes) for at, ((_, bytes),) in kept.items())
+    if any(a[1] > b[0] for a, b in zip(stay, stay[1:])) or sum(end - at for at, end in stay) != swap["kept"]:
+        yield "the blocks that stay are not as many bytes as the report says"
+    for kind in "block", "table":
+        if sum(bytes for of, bytes in places.values() if of == kind) != swap[kind + "s"]:
+            yield f"the {kind}s are not as many bytes as the report says"
 
 
 def dumped(report, dump):

@@ -19,7 +19,9 @@ REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim
     "models/tones.onnx --region=fast:4K --region=slow:1M:256 --weights=swap --load-rate=1M:1us:16" "models/tones.onnx --target=cuda" \
     "models/reverse.onnx --dim seq=1..16 --target=cuda --graph=off" "models/digits.onnx --target=cuda --place=host" \
     "models/digits.onnx --target=cuda --place=tests/emit/conv2.txt" \
-    "models/reverse.onnx --dim seq=4|8" "models/reverse.onnx --dim seq=4|8 --io=arena" "models/reverse.onnx --dim seq=4|8 --cascade=off --weights=file"
+    "models/reverse.onnx --dim seq=4|8" "models/reverse.onnx --dim seq=4|8 --io=arena" "models/reverse.onnx --dim seq=4|8 --cascade=off --weights=file" \
+    "models/reverse.onnx --dim seq=4|8 --weights=swap --load-rate=1M:1us:16" \
+    "models/reverse.onnx --dim seq=4|8 --weights=swap --load-rate=1M:1us:16 --max-ram=14K"
 
 $(BUILD)/tests/emit/decided.onnx: tests/emit/decided.txt | $(VENV)
 	@mkdir -p $(@D)

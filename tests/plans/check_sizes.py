@@ -82,6 +82,15 @@ def shrinking():
     return net
 
 
+def words():
+    """A table of which rows are picked, and products behind it."""
+    net = Net(ids=(["batch", "n"], np.int64))
+    y = net.add("Gather", numbers([120, 32]), "ids", axis=0)
+    y = net.add("Relu", net.add("MatMul", y, numbers([32, 64])))
+    net.give(net.add("Softmax", net.add("MatMul", y, numbers([64, 24])), axis=-1), 3)
+    return net
+
+
 def state():
     """A state that each run halves and adds a mean to, whatever the size of its input."""
     net = Net(x=["n", 8], s=[3, 8])
@@ -100,6 +109,8 @@ def cache():
     return net
 
 
+LOADS = ("--weights=swap", "--load-rate=1M:1us:16")
+
 # Model, lists, other bounds with the sizes to try, flags, bytes that the arena may be larger by: run-time integers that
 # only some of the branches need, and with --io=arena results that must lie apart.
 CASES = {
@@ -117,6 +128,13 @@ CASES = {
     "few bytes": (image(), {"x:2": (20, 40), "x:3": (24,)}, {}, ("--region=fast:300", "--region=slow:1M:256", "--cascade=on"), 0),
     "bounds": (sequence(), {"seq": (4, 7)}, {"batch": (1, 3, 2)}, ("--region=fast:600", "--region=slow:1M"), 64),
     "shrinking": (shrinking(), {"n": (2, 9)}, {}, (), 220),
+    "loaded": (image(), {"H": (12, 17), "W": (12, 20)}, {}, LOADS, 0),
+    "few loaded": (image(), {"H": (12, 17), "W": (12, 20)}, {}, (*LOADS, "--max-ram=12000"), 0),
+    "few stay": (image(), {"H": (12, 17), "W": (12, 20)}, {}, (*LOADS, "--max-ram=11100"), 0),
+    "from a disk": (batch(), {"batch": (4, 1)}, {}, ("--weights=swap", "--threads=2"), 0),
+    "by rows": (words(), {"n": (3, 8)}, {"batch": (1, 3, 2)}, (*LOADS, "--max-ram=24000"), 0),
+    "by bounds": (sequence(), {"seq": (4, 7)}, {"batch": (1, 3, 2)}, LOADS, 0),
+    "in memories": (image(), {"H": (12, 17), "W": (12, 20)}, {}, (*LOADS, "--region=fast:4K", "--region=slow:1M"), 0),
 }
 
 
@@ -145,7 +163,7 @@ class Case:
         return self.net.feed(**names)
 
     def run(self, folder, feed):
-        options = ("--weights", "model.c.weights") if "--weights=file" in self.flags else ()
+        options = ("--weights", "model.c.weights") if {"--weights=file", "--weights=swap"} & {*self.flags} else ()
         return host.run_program(self.tools, folder, self.model, [tensors.from_numpy(a) for a in feed.values()], options)
 
     def check_sizes(self, folder, pinned, sizes):
@@ -180,9 +198,11 @@ class Case:
         self.check_refusal(folder, sizes)
         several = len(peaks[0]) > 1 # an input or output in one of them for all sizes may lie elsewhere than where its size is pinned
         for arena, *alone in zip(*peaks):
+            if "--weights=swap" in self.flags: # the arena is as large as blocks that stay leave it
+                continue
             if not (max(alone) <= arena or several and "--io=arena" in self.flags) or arena > max(alone) + self.slack:
                 raise host.Failure("wrong", f"an arena of {arena} bytes, the largest of pinned sizes has {max(alone)}")
-        if weights[0] > max(weights[1:]):
+        if weights[0] > max(weights[1:]) and "--max-ram" not in " ".join(self.flags):
             raise host.Failure("wrong", f"{weights[0]} bytes of weights, with pinned sizes {max(weights[1:])}")
         return f"{len(peaks) - 1} combinations, arena {peaks[0]} ({[max(p) for p in zip(*peaks[1:])]}), weights {weights[0]}"
 
@@ -230,10 +250,11 @@ def main():
     parser.add_argument("--occamyc", required=True)
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--work", required=True)
+    parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
     failed = passed = 0
-    for name, io in itertools.product([*CASES, *STATES], ("caller", "arena")):
+    for name, io in itertools.product(args.names or [*CASES, *STATES], ("caller", "arena")):
         tools = host.Toolchain(os.path.abspath(args.occamyc), args.cc, host.STRICT.replace("-O1", "-O0"))
         try:
             said = check_runs(tools, args.work, name, io) if name in STATES else Case(tools, args.work, name, io).check()

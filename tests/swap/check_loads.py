@@ -4,6 +4,7 @@ Each model is built with drive.c plainly, with -DOCC_GUARD and under ThreadSanit
 a build with its weights inside. The host program of --main tells what it loaded and writes a profile.
 """
 
+import itertools
 import json
 import os
 import re
@@ -11,11 +12,13 @@ import shlex
 import sys
 
 import numpy as np
+import onnx
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
-sys.path.insert(0, os.path.join(ROOT, "tests", "tools"))
+sys.path[:0] = [os.path.join(ROOT, "tests", folder) for folder in ("tools", "own", "plans")]
 
+import check_sizes  # noqa: E402
 import host  # noqa: E402
 
 WARN = "-std=gnu11 -Wall -Wextra -Werror -pthread"
@@ -29,6 +32,15 @@ CASES = {
     "digits_small": ("digits", ["--load-rate=1M:1us:16"], 1),
     "tones_threads": ("tones", ["--load-rate=20M:300us:4096", "--max-ram=14000", "--threads=2"], 2),
 }
+# Networks of listed sizes: the network, the lists by member of the inputs, options, threads. Where all blocks stay, in less
+# memory, where none does, and rows of a table.
+LISTS = {
+    "sizes": (check_sizes.image(), {"H": (12, 17), "W": (12, 20)}, ["--load-rate=1M:1us:16"], 1),
+    "sizes_small": (check_sizes.image(), {"H": (12, 17), "W": (12, 20)}, ["--load-rate=1M:1us:16", "--max-ram=11100"], 1),
+    "sizes_least": (check_sizes.image(), {"H": (12, 17), "W": (12, 20)}, ["--load-rate=1M:1us:16", "--max-ram=9760"], 1),
+    "sizes_words": (check_sizes.words(), {"batch": (1, 2), "n": (3, 8)}, ["--load-rate=1M:1us:64", "--max-ram=20000"], 1),
+    "sizes_threads": (check_sizes.image(), {"H": (12, 40), "W": (12, 40)}, ["--load-rate=20M:300us:64", "--threads=2"], 2),
+}
 
 
 def run(command, folder, limit=600):
@@ -39,8 +51,9 @@ def run(command, folder, limit=600):
 
 
 def compile_model(arguments, model, folder, flags):
+    """Of a model's name, or of a file."""
     os.makedirs(folder, exist_ok=True)
-    run([arguments.occamyc, os.path.join(ROOT, "models", model + ".onnx"), "-o", "model.c", "--name=model", "--quiet",
+    run([arguments.occamyc, model if os.path.isabs(model) else os.path.join(ROOT, "models", model + ".onnx"), "-o", "model.c", "--name=model", "--quiet",
          "--main=main.c", "--report=report.json", *flags], folder)
 
 
@@ -48,7 +61,20 @@ def bytes_of(port):
     return int(np.prod(port["extents"])) * {"float": 4, "int64": 8}[port["type"]]
 
 
-def write_case(folder, threads):
+def combinations(lists):
+    return [dict(zip(lists, values)) for values in itertools.product(*lists.values())]
+
+
+def write_sizes(lists):
+    """The sizes of the next run, and behind the listed ones some that are not."""
+    sizes = [*combinations(lists), {member: max(listed) - 1 for member, listed in lists.items()}]
+    return [f"}}\n#define CASE_SIZES {len(sizes) - 1}\nstatic void case_take(int size)\n{{",
+            *(f"    static const int64_t all_{member}[] = {{{', '.join(str(s[member]) for s in sizes)}}};" for member in lists),
+            "    (void)size;",
+            *(f"    case_inputs.{member} = all_{member}[size];" for member in lists)]
+
+
+def write_case(folder, threads, lists={}):
     """case.h: inputs that are the same everywhere, outputs, their bytes in a row."""
     with open(os.path.join(folder, "report.json")) as file:
         report = json.load(file)
@@ -61,9 +87,13 @@ def write_case(folder, threads):
     text.append(f"#define CASE_OUT_BYTES {sum(map(bytes_of, report['outputs']))}")
     text.append("static void case_fill(void)\n{\n    unsigned random = 1;")
     for i, port in enumerate(report["inputs"]):
-        text.append(f"    for (unsigned i = 0; i < sizeof case_in{i}; i += 4) {{\n        float x;\n"
-                    "        random = random * 1664525U + 1013904223U;\n        x = (float)(random >> 8) * 0x1p-24f;\n"
-                    f"        memcpy(case_in{i} + i, &x, 4);\n    }}")
+        kind, value = {"float": ("float", "(float)(random >> 8) * 0x1p-24f"), "int64": ("int64_t", "(int64_t)(random >> 8) % 40 - 20")}[port["type"]]
+        text.append(f"    for (unsigned i = 0; i < sizeof case_in{i}; i += sizeof({kind})) {{\n        {kind} x;\n"
+                    f"        random = random * 1664525U + 1013904223U;\n        x = {value};\n"
+                    f"        memcpy(case_in{i} + i, &x, sizeof x);\n    }}")
+    text.append("}\nstatic void case_clear(void)\n{")
+    text += [f"    memset(case_out{i}, 0, sizeof case_out{i});" for i in range(len(report["outputs"]))]
+    text += write_sizes(lists)
     text.append("}\nstatic void case_gather(unsigned char *to)\n{")
     text += [f"    memcpy(to, case_out{i}, sizeof case_out{i});\n    to += sizeof case_out{i};"
              for i in range(len(report["outputs"]))]
@@ -75,7 +105,8 @@ def write_case(folder, threads):
 
 
 def outputs(text):
-    return re.search(r"^outputs ([0-9a-f]+)$", text, re.M)[1]
+    """Of each size."""
+    return re.findall(r"^outputs ([0-9a-f]+)$", text, re.M)
 
 
 def build(arguments, folder, program, sources, flags):
@@ -119,7 +150,32 @@ def check_curve(arguments, model, folder, flags):
             raise host.Failure("wrong", "the measured run is not in the curve's picture")
 
 
+def check_lists(arguments, name):
+    """Sizes that change from run to run: each has the bits of a file of this size alone, with its weights loaded or inside."""
+    net, lists, flags, threads = LISTS[name]
+    folder = os.path.abspath(os.path.join(arguments.work, name))
+    os.makedirs(folder, exist_ok=True)
+    path = os.path.join(folder, "net.onnx")
+    onnx.save(net.model(), path)
+    dims = [f"--dim={extent}={'|'.join(map(str, listed))}" for extent, listed in lists.items()]
+    compile_model(arguments, path, folder, ["--weights=swap", *dims, *flags])
+    write_case(folder, threads, lists)
+    inside = os.path.join(folder, "inside")
+    compile_model(arguments, path, inside, ["--weights=inline", *dims])
+    write_case(inside, 1, lists)
+    build(arguments, inside, "plain", [os.path.join(HERE, "plain.c"), "model.c"], "-O1")
+    wanted = outputs(run(["./plain"], inside))
+    for kind, options in BUILDS.items():
+        build(arguments, folder, kind, [os.path.join(HERE, "changes.c"), "model.c"], options)
+        said = run([f"./{kind}", "model.c.weights", "model.c.weights", "."], folder)
+        print(f"{name} {kind}: {said.splitlines()[-1]}", flush=True)
+        if outputs(said) != wanted:
+            raise host.Failure("wrong", f"{kind}: the outputs differ from those with the weights inside")
+
+
 def check(arguments, name):
+    if name in LISTS:
+        return check_lists(arguments, name)
     model, flags, threads = CASES[name]
     folder = os.path.abspath(os.path.join(arguments.work, name))
     inside, other = os.path.join(folder, "inside"), os.path.join(folder, "other")
@@ -145,4 +201,4 @@ def check(arguments, name):
 
 
 if __name__ == "__main__":
-    host.check_each(check, __doc__, CASES)
+    host.check_each(check, __doc__, [*CASES, *LISTS])

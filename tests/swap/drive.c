@@ -4,108 +4,11 @@
 #define _GNU_SOURCE 1
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "../../runtime/pool.h"
-#include "../../runtime/swap.h"
-#include "case.h"
-#include "loaders.h"
+#include "drive.h"
 
-enum { PAINT = 0xa5, PAGE = 4096 };
-
-static unsigned char *arena, *kept; /* each between unreadable pages */
-static model_swap     state;
-static Loader         loader;
-static occ_swap       swap;
-static unsigned char  wanted[CASE_OUT_BYTES + 1], found[CASE_OUT_BYTES + 1];
-static int            failures, checks;
-#if CASE_THREADS > 1
-static occ_pool pool;
-#endif
-
-static void expect(int fine, const char *what, int a, int b, int c)
-{
-    checks++;
-    if (fine)
-        return;
-    failures++;
-    printf("FAILED: %s (%d, %d, %d)\n", what, a, b, c);
-}
-
-static unsigned char *fenced(int64_t bytes)
-{
-    size_t         pages = ((size_t)bytes + PAGE - 1) / PAGE * PAGE;
-    unsigned char *map = (unsigned char *)mmap(NULL, pages + (size_t)2 * PAGE, PROT_READ | PROT_WRITE,
-                                               MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-    if ((void *)map == MAP_FAILED || mprotect(map, PAGE, PROT_NONE) || mprotect(map + PAGE + pages, PAGE, PROT_NONE))
-        exit(2);
-    return map + PAGE + (pages - (size_t)bytes) / MODEL_ARENA_ALIGN * MODEL_ARENA_ALIGN;
-}
-
-static void paint(unsigned char *at, int64_t bytes)
-{
-    for (int64_t i = 0; i < bytes; i++)
-        at[i] = PAINT;
-}
-
-static int painted(const unsigned char *at, int64_t bytes)
-{
-    for (int64_t i = 0; i < bytes; i++)
-        if (at[i] != PAINT)
-            return 0;
-    return 1;
-}
-
-/* One run; what it finds goes to `found`. */
-static int run(int64_t (*load)(void *, int64_t, int64_t, void *), int (*wait)(void *, int64_t), void *context)
-{
-    model_memory memory = {0};
-    int          status;
-
-    memory.arena = arena;
-#if MODEL_KEPT_SIZE > 0
-    memory.kept = kept;
-#endif
-    memory.swap = &state;
-    memory.load = load;
-    memory.wait = wait;
-    memory.load_context = context;
-#if CASE_THREADS > 1
-    memory.parallel_for = occ_pool_for;
-    memory.parallel_context = &pool;
-#endif
-    paint(arena, MODEL_ARENA_SIZE);
-    memset(found, 0, sizeof found);
-    status = model_run(&memory, &case_inputs, &case_outputs);
-    case_gather(found);
-    return status;
-}
-
-static void forget(int verify)
-{
-    memset(&state, 0, sizeof state);
-    state.verify = verify;
-    paint(kept, MODEL_KEPT_SIZE);
-}
-
-static int run_as(When when, Fault fault, int at)
-{
-    int status;
-
-    loader_begin(&loader, when, fault, at);
-    status = run(loader_load, loader_wait, &loader);
-    expect(loader_open(&loader) == 0 || when == AT_ONCE, "nothing is on its way after a run", when, fault, at);
-    paint(arena, MODEL_ARENA_SIZE);
-    if (when == LATER)
-        loader_sleep(fault ? 6000 : 0);
-    expect(painted(arena, MODEL_ARENA_SIZE), "nothing is written after a run", when, fault, at);
-    loader_end(&loader);
-    return status;
-}
+static unsigned char wanted[CASE_OUT_BYTES + 1];
 
 static void expect_good(int status, const char *what, int a, int b)
 {
@@ -224,18 +127,6 @@ static void file_in_memory(int64_t bytes)
     (void)remove(path);
 }
 
-static unsigned char *read_file(const char *path, int64_t *bytes)
-{
-    FILE          *file = fopen(path, "rb");
-    unsigned char *data = (unsigned char *)malloc(1 << 24);
-
-    if (!file || !data)
-        exit(2);
-    *bytes = (int64_t)fread(data, 1, 1 << 24, file);
-    (void)fclose(file);
-    return data;
-}
-
 int main(int argc, char **argv)
 {
     int64_t bytes;
@@ -244,17 +135,7 @@ int main(int argc, char **argv)
 
     if (argc != 4)
         return 2;
-    loader.file = read_file(argv[1], &bytes);
-    loader.delay = 5000;
-    (void)pthread_mutex_init(&loader.mutex, NULL);
-    (void)pthread_cond_init(&loader.change, NULL);
-    arena = fenced(MODEL_ARENA_SIZE);
-    kept = fenced(MODEL_KEPT_SIZE);
-    case_fill();
-#if CASE_THREADS > 1
-    if (occ_pool_start(&pool, CASE_THREADS))
-        return 2;
-#endif
+    drive_begin(argv[1], &bytes);
     forget(0);
     expect(run_as(AT_ONCE, NONE, 0) == 0, "the first run", 0, 0, 0);
     memcpy(wanted, found, sizeof wanted);
@@ -273,10 +154,6 @@ int main(int argc, char **argv)
     copy_file(path, bytes / 2);
     expect(occ_swap_open(&swap, path, MODEL_WEIGHTS_ID) == -ENODATA, "half a file", 0, 0, 0);
     (void)remove(path);
-#if CASE_THREADS > 1
-    occ_pool_stop(&pool);
-#endif
     case_print(wanted);
-    printf("%d loads, %d checks, %d failed\n", loads, checks, failures);
-    return failures > 0;
+    return drive_end(loads);
 }

@@ -13,9 +13,13 @@ int main(void)
     memory.arena = aligned_alloc(MODEL_ARENA_ALIGN,
                                  (MODEL_ARENA_SIZE + MODEL_ARENA_ALIGN) / MODEL_ARENA_ALIGN * MODEL_ARENA_ALIGN);
     case_fill();
-    if (!memory.arena || model_run(&memory, &case_inputs, &case_outputs))
-        return 1;
-    case_gather(found);
-    case_print(found);
+    for (int size = 0; size < CASE_SIZES; size++) {
+        case_take(size);
+        case_clear();
+        if (!memory.arena || model_run(&memory, &case_inputs, &case_outputs))
+            return 1;
+        case_gather(found);
+        case_print(found);
+    }
     return 0;
 }

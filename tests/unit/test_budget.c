@@ -289,6 +289,40 @@ static void fewer_loads_at_a_time_beat_loads_at_their_readers(void **unused)
     assert_true(plan.at.time == 90 && plan.run.ahead == 2); /* at their readers 20 a step */
 }
 
+/* What a plan keeps, and its arena, given to another plan: it keeps as much, in no larger arena; with bytes to spare it
+ * keeps all; with less arena than any layout needs, it takes what it needs. */
+static void what_is_given_is_used(void **unused)
+{
+    Instance x;
+    int      fitted = 0;
+
+    (void)unused;
+    for (int i = 0; i < 500; i++) {
+        bool        none[MOST_BLOCKS] = {false};
+        Budget     *g;
+        BudgetPlan  plan, next;
+        BudgetGiven given;
+
+        make_instance(&x, MOST_STEPS, MOST_BLOCKS);
+        g = budget_open(arena, &x.p, NULL, &usual);
+        assert_int_equal(budget_plan(g, budget_least(g) + upto(60), &plan), 0);
+        given = (BudgetGiven){plan.kept, plan.at.arena, 0};
+        assert_int_equal(budget_plan_given(g, &given, &next), 0);
+        assert_true(next.at.arena <= plan.at.arena && next.at.kept == plan.at.kept && next.at.read == plan.at.read);
+        assert_true(next.at.time == pipeline_run(&x.p, next.place, next.kept, &(PipelineTrace){next.to, 0, 0}).time);
+        assert_true(next.at.time >= next.bound.time * (1 - 1e-9));
+        assert_true(pipeline_peak(&x.p, next.place, next.kept, arena).bytes <= next.at.arena);
+        fitted += next.at.time <= plan.at.time;
+        given = (BudgetGiven){none, plan.at.arena, pipeline_block_bytes(&x.p)};
+        assert_int_equal(budget_plan_given(g, &given, &next), 0);
+        assert_true(next.at.read == 0 && next.at.kept == pipeline_block_bytes(&x.p));
+        given = (BudgetGiven){none, 0, -1};
+        assert_int_equal(budget_plan_given(g, &given, &next), 0);
+        assert_true(next.at.arena == budget_least(g) && next.at.kept == 0);
+    }
+    assert_true(fitted > 400);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ large */
 
 /* ResNet-152 with its convolutions cut into slices of at most 1 MB: 56 x 56 to 7 x 7 pixels, 64 to 512 channels inside
@@ -428,6 +462,7 @@ int main(void)
         cmocka_unit_test(without_blocks_there_is_nothing_to_choose),
         cmocka_unit_test(a_layout_that_fails_ends_the_search),
         cmocka_unit_test(fewer_loads_at_a_time_beat_loads_at_their_readers),
+        cmocka_unit_test(what_is_given_is_used),
         cmocka_unit_test(large_plans_take_no_time),
     };
 

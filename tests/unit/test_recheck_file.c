@@ -160,10 +160,45 @@ static void what_the_file_does_not_hold_is_rejected(void **state)
     assert_true(false_alarms < broken / 10); /* blocks of the same letters that overlap in part */
 }
 
+/* Blocks that stay: apart they are accepted, in part or as a whole at one place they are not, since a run has both. */
+static void blocks_that_stay_have_places_of_their_own(void **state)
+{
+    World  *w = *state;
+    Random  random = {7};
+    Program empty = *w->program;
+
+    for (int i = 0; i < PLANS; i++) {
+        int     count = 2 + random_below(&random, 7), moved = random_below(&random, count);
+        int64_t at = 0, sound;
+        Plan    plan;
+
+        w->program = arena_one(w->arena, Program);
+        *w->program = empty;
+        build(w, &random, count, 16);
+        plan = plan_with_file(w, 16);
+        for (int k = 0; k < count; k++) {
+            Buffer *b = &w->program->buffer[block_of(w->program, k)];
+
+            b->kept = at;
+            at += b->size;
+        }
+        plan.swap->kept = at;
+        sound = w->program->buffer[block_of(w->program, moved)].kept;
+        assert_int_equal(program_recheck_file(w->program, &plan, &w->diag), 0);
+        for (int64_t to = -16; to <= at; to += 16) {
+            Diag quiet = {.arena = w->arena, .file = "test"};
+
+            w->program->buffer[block_of(w->program, moved)].kept = to < 0 ? -1 : to;
+            assert_int_equal(program_recheck_file(w->program, &plan, &quiet), to < 0 || to == sound ? 0 : -1);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_the_file_does_not_hold_is_rejected, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(blocks_that_stay_have_places_of_their_own, world_setup, world_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include "alternatives/swapped.h"
 #include "graph/ops.h"
 #include "limits/usage.h"
+#include "program/loaded.h"
 #include "program/row_table.h"
 #include "program/weight.h"
 #include "world.h"
