@@ -11,135 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Inserts a node with output `out` behind position `at`, or before it. */
-static Node *insert(Graph *graph, int at, OpKind op, Value *const *in, int count, Value *out, const Node *like)
-{
-    Node *node = node_new(graph, op, count, 1, like->loc.name);
-
-    node->loc = like->loc;
-    node->opset = like->opset;
-    memcpy(node->in, in, (size_t)count * sizeof *in);
-    node->out[0] = out;
-    out->def = node;
-    graph_insert(graph, at, node);
-    return node;
-}
-
-static Value *typed_value(Graph *graph, const Type *like, DType dtype)
-{
-    Value *value = value_new(graph, NULL);
-
-    value->type = *like;
-    value->type.dtype = dtype;
-    return value;
-}
-
-/* ----------------------------------------------------------------------------------------------------------- moving */
-
-/* A Resize whose results are elements, none of them a value for places outside. */
-static bool takes_nearest(const Node *node)
-{
-    return !strcmp(node_string(node, "mode", "nearest"), "nearest") &&
-           strcmp(node_string(node, "coordinate_transformation_mode", "half_pixel"), "tf_crop_and_resize") != 0;
-}
-
-/* Whether the node's result consists of elements of its first input, chosen without arithmetic (a maximum is one). */
-static bool moves(const Node *node)
-{
-    switch (node->op) {
-    case OP_onnx_Reshape:
-    case OP_onnx_Flatten:
-    case OP_onnx_Squeeze:
-    case OP_onnx_Unsqueeze:
-    case OP_onnx_Transpose:
-    case OP_onnx_Slice:
-    case OP_onnx_DepthToSpace:
-    case OP_onnx_SpaceToDepth:
-    case OP_onnx_Expand:
-    case OP_onnx_Tile:
-        return true;
-    case OP_onnx_MaxPool:
-        return node->nout == 1 || !node->out[1];
-    case OP_onnx_Resize:
-        return takes_nearest(node);
-    default:
-        return false;
-    }
-}
-
-/* y = move(dequantise(x)) becomes dequantise(move(x)). */
-static int propagate_dequantize(Graph *graph, int at)
-{
-    Node  *node = graph->node[at];
-    Value *y, *in[3];
-    Quant  q;
-
-    if (!moves(node) || !quant_made(node->in[0], &q) || node->in[0]->def->graph != graph)
-        return 0;
-    y = node->out[0];
-    in[0] = typed_value(graph, &y->type, q.x->type.dtype);
-    in[1] = q.scale;
-    in[2] = q.zero;
-    node->in[0] = q.x;
-    node->out[0] = in[0];
-    in[0]->def = node;
-    insert(graph, at + 1, OP_onnx_DequantizeLinear, in, q.zero ? 3 : 2, y, node);
-    return 1;
-}
-
-static bool is_read_once(const Uses *uses, const Value *value)
-{
-    return value->id < uses->nvalue && uses->count[value->id] == 1;
-}
-
-/* q = quantise(move(x, ...)) becomes move(quantise(x), ...), for every part of a Concat, when the moved floats have no
- * other reader. */
-static int propagate_quantize(Graph *graph, int at, const Uses *uses)
-{
-    Node *node = graph->node[at], *move = node->in[0] ? node->in[0]->def : NULL;
-    Quant q;
-    int   first;
-
-    if (!quant_makes(node, &q) || !move || move->graph != graph || !(moves(move) || move->op == OP_onnx_Concat) ||
-        !is_read_once(uses, q.x))
-        return 0;
-    for (int i = 0; i < (move->op == OP_onnx_Concat ? move->nin : 1); i++)
-        if (!is_read_once(uses, move->in[i]))
-            return 0;
-    first = graph_position(graph, move);
-    graph->node[first] = node; /* the two nodes swap places */
-    graph->node[at] = move;
-    move->out[0] = node->out[0];
-    move->out[0]->def = move;
-    node->out[0] = typed_value(graph, &move->in[0]->type, move->out[0]->type.dtype);
-    node->out[0]->def = node;
-    node->in[0] = move->in[0];
-    move->in[0] = node->out[0];
-    for (int i = 1; move->op == OP_onnx_Concat && i < move->nin; i++) {
-        Value *in[3] = {move->in[i], q.scale, q.zero},
-              *out = typed_value(graph, &in[0]->type, move->out[0]->type.dtype);
-        Node *part = insert(graph, first, OP_onnx_QuantizeLinear, in, q.zero ? 3 : 2, out, node);
-
-        part->attr = node->attr;
-        part->nattr = node->nattr;
-        move->in[i] = out;
-    }
-    return 1;
-}
-
-/* quantise(dequantise(x)) with equal parameters becomes x. */
-static int cancel_pair(Graph *graph, int at)
-{
-    Node *node = graph->node[at];
-    Quant q, d;
-
-    if (!quant_makes(node, &q) || !quant_made(node->in[0], &d) || q.step != d.step || q.point != d.point ||
-        node->out[0]->type.dtype != d.x->type.dtype || graph_has_output(graph, node->out[0]))
-        return 0;
-    value_replace(graph, node->out[0], d.x);
-    return 1;
-}
-
 /* -------------------------------------------------------------------------------------------------- integer kernels */
 
 /* Weights of a node: int8 without zero point, and the scale of each output. */
@@ -246,10 +117,10 @@ static int become(Graph *graph, int at, OpKind op, const Quant *q, const Weights
         node->nin--;
     if (!bias->added)
         return 1;
-    sum[0] = node->out[0] = typed_value(graph, &y->type, DTYPE_F32);
+    sum[0] = node->out[0] = quant_value(graph, &y->type, DTYPE_F32);
     sum[0]->def = node;
     sum[1] = bias->added;
-    insert(graph, at + 1, OP_onnx_Add, sum, 2, y, node);
+    quant_insert(graph, at + 1, OP_onnx_Add, sum, 2, y, node);
     return 1;
 }
 
@@ -357,7 +228,7 @@ static int64_t window_elements(Node *node)
 /* The only reader of a value, in its graph; NULL: there are others, or none. */
 static Node *only_reader(const Graph *graph, const Uses *uses, const Value *value)
 {
-    Node *user = is_read_once(uses, value) && !graph_has_output(graph, value) ? uses->user[value->id] : NULL;
+    Node *user = passes_read_once(uses, value) && !graph_has_output(graph, value) ? uses->user[value->id] : NULL;
 
     return user && user->graph == graph ? user : NULL;
 }
@@ -384,9 +255,9 @@ static int mean_of_units(Graph *graph, int at, const Quant *q, double step, Node
     if (q->step == 1.0 || !(ratio > 0x1p-100 && ratio < 0x1p100))
         return 0;
     in[1] = integer_scale(graph, &one, 1);
-    node->in[0] = typed_value(graph, &x->type, DTYPE_F32);
+    node->in[0] = quant_value(graph, &x->type, DTYPE_F32);
     user->in[1] = integer_scale(graph, &ratio, 1);
-    insert(graph, at, OP_onnx_DequantizeLinear, in, q->zero ? 3 : 2, node->in[0], x->def);
+    quant_insert(graph, at, OP_onnx_DequantizeLinear, in, q->zero ? 3 : 2, node->in[0], x->def);
     return 1;
 }
 
@@ -455,7 +326,7 @@ static int sum(Graph *graph, int at, const Uses *uses)
     Weights w = {0};
 
     if (!from || node->out[0]->type.dtype != DTYPE_F32 || from->graph != graph ||
-        !(is_conv || from->op == OP_onnx_MatMulInteger) || !is_read_once(uses, node->in[0]) ||
+        !(is_conv || from->op == OP_onnx_MatMulInteger) || !passes_read_once(uses, node->in[0]) ||
         !one_zero(from, 2, &q.zero))
         return 0;
     if (is_conv ? from->in[0]->type.rank < 3 || from->in[0]->type.rank > 5
@@ -512,21 +383,10 @@ static int take_step(Graph *graph, int at, const Uses *uses)
 
 static int rewrite(Graph *graph, Diag *diag)
 {
-    int  changes = 0, found;
     Uses uses;
+    int  changes = quant_move(graph, &uses);
 
     (void)diag;
-    for (int i = 0; i < graph->nnode; i++)
-        changes += propagate_dequantize(graph, i);
-    do { /* a node that moved up may meet another node to pass */
-        uses = uses_of(graph->model);
-        found = 0;
-        for (int i = 0; i < graph->nnode; i++)
-            found += propagate_quantize(graph, i, &uses);
-        changes += found;
-    } while (found);
-    for (int i = 0; i < graph->nnode; i++)
-        changes += cancel_pair(graph, i);
     for (int i = 0; i < graph->nnode; i++)
         changes += read_bytes(graph, i, &uses) || sum(graph, i, &uses);
     uses = uses_of(graph->model);

@@ -10,6 +10,11 @@ Uses uses_of(Model *model)
     return uses;
 }
 
+bool passes_read_once(const Uses *uses, const Value *value)
+{
+    return value->id < uses->nvalue && uses->count[value->id] == 1;
+}
+
 Node *passes_made_for(const Uses *uses, const Graph *graph, const Value *value)
 {
     Node *node = value ? value->def : NULL;

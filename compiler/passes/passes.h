@@ -31,6 +31,9 @@ typedef struct Uses {
 
 Uses uses_of(Model *model); /* counted over all graphs; valid until the graph changes */
 
+/* Whether `value`, which was there when uses were counted, has exactly one reader. */
+bool passes_read_once(const Uses *uses, const Value *value);
+
 /* The node of this graph that computes `value`, if it has exactly one reader; else NULL. */
 Node *passes_made_for(const Uses *uses, const Graph *graph, const Value *value);
 

@@ -1,7 +1,8 @@
-/* quant.c - reading QuantizeLinear and DequantizeLinear; see quant.h. */
+/* quant.c - QuantizeLinear and DequantizeLinear as passes see them; see quant.h. */
 #include "passes/quant.h"
 #include "graph/ops.h"
 #include <math.h>
+#include <string.h>
 
 static bool read_parameters(const Node *node, Quant *out)
 {
@@ -30,4 +31,26 @@ bool quant_makes(const Node *node, Quant *out)
         return false;
     out->x = node->in[0];
     return read_parameters(node, out);
+}
+
+Node *quant_insert(Graph *graph, int at, OpKind op, Value *const *in, int count, Value *out, const Node *like)
+{
+    Node *node = node_new(graph, op, count, 1, like->loc.name);
+
+    node->loc = like->loc;
+    node->opset = like->opset;
+    memcpy(node->in, in, (size_t)count * sizeof *in);
+    node->out[0] = out;
+    out->def = node;
+    graph_insert(graph, at, node);
+    return node;
+}
+
+Value *quant_value(Graph *graph, const Type *like, DType dtype)
+{
+    Value *value = value_new(graph, NULL);
+
+    value->type = *like;
+    value->type.dtype = dtype;
+    return value;
 }
