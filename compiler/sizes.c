@@ -13,25 +13,13 @@
 
 enum { MOST_VARIANTS = 16 };
 
-/* An option that lists of sizes cannot be joined with, and why. */
-typedef struct Unserved {
-    bool        asked;
-    const char *name, *why;
-} Unserved;
-
-/* Refuses more than MOST_VARIANTS combinations, and options that have no code for lists. */
+/* Refuses more than MOST_VARIANTS combinations, and the option that has no code for lists. */
 static int check_options(const Options *o, int count, Diag *diag)
 {
-    const Unserved option[] = {
-        {target_of(o)->language == LANGUAGE_DEVICE, "--target=cuda", "plans of two memories with waits are not joined"},
-        {o->budget_curve != NULL, "--budget-curve", "each size has a curve of its own"}};
-
-    for (size_t i = 0; i < sizeof option / sizeof *option; i++)
-        if (option[i].asked)
-            return diag_usage(diag,
-                              "%s: found with a list of sizes (--dim NAME=N|N), which it does not serve: %s; compile "
-                              "once for each size, or give bounds (--dim NAME=A..B)",
-                              option[i].name, option[i].why);
+    if (o->budget_curve)
+        return diag_usage(diag, "--budget-curve: found with a list of sizes (--dim NAME=N|N), which it does not serve: "
+                                "each size has a curve of its own; compile once for each size, or give bounds "
+                                "(--dim NAME=A..B)");
     if (count > MOST_VARIANTS)
         return diag_usage(diag,
                           "--dim: found %d combinations of listed sizes, wanted at most %d; list fewer sizes, "

@@ -8,7 +8,7 @@
 #include "program/copy.h"
 #include "support/int.h"
 
-static int add_buffer(Joining *j, Buffer buffer, int64_t offset)
+int joining_add_buffer(Joining *j, Buffer buffer, int64_t offset)
 {
     Program *p = j->program;
 
@@ -119,7 +119,8 @@ static int join_ports(Joining *j)
 /* ------------------------------------------------------------------------------------------------ steps and buffers */
 
 /* Gives run-time integers their slots. Those that are computed from what the caller gives are the same in all branches,
- * the others of a branch use the slots of other branches' again. */
+ * the others of a branch use the slots of other branches' again. Those of graphs have their own: no step outside may
+ * know them. */
 static void join_slots(Joining *j)
 {
     Program    *p = j->program;
@@ -133,7 +134,7 @@ static void join_slots(Joining *j)
     shared = p->nslot;
     for (int i = 0; i < j->count; i++) {
         const Program *from = j->variant[i].program;
-        int            own = 0;
+        int            own = p->language == LANGUAGE_DEVICE ? most : 0;
 
         j->number[i].slot = arena_array(j->arena, int, from->nslot + 1);
         for (int e = 0; e < from->nslot_of; e++) {
@@ -154,8 +155,11 @@ static void add_dims(Joining *j)
         .kind = BUFFER_DIMS, .dtype = DTYPE_I64, .align = 8, .copies = 1, .kept = -1, .port = -1, .name = "extents"};
 
     dims.size = 8 * (int64_t)j->program->nslot;
+    for (int i = 0; i < j->count; i++)
+        if (j->variant[i].program->dims >= 0)
+            dims.regions = j->variant[i].program->buffer[j->variant[i].program->dims].regions;
     if (dims.size)
-        j->program->dims = add_buffer(j, dims, -1);
+        j->program->dims = joining_add_buffer(j, dims, -1);
 }
 
 /* All branches have one buffer for a tensor of the state. */
@@ -167,12 +171,12 @@ static int add_state(Joining *j, Buffer buffer)
     buffer.value = in->value;
     buffer.name = in->value->name;
     if (in->buffer < 0)
-        in->buffer = add_buffer(j, buffer, -1);
+        in->buffer = joining_add_buffer(j, buffer, -1);
     p->buffer[in->buffer].size = int_max(p->buffer[in->buffer].size, buffer.size);
     return in->buffer;
 }
 
-/* The constants that a block holds, or that is a table. */
+/* The constants that a block holds, or that is a table. Blocks of a device have theirs: joining_take_block. */
 static void renumber_contents(Joining *j, const Renumbering *r, int buffer)
 {
     const Buffer *from = &r->from->buffer[buffer];
@@ -180,7 +184,7 @@ static void renumber_contents(Joining *j, const Renumbering *r, int buffer)
 
     for (int i = 0; i < from->ncontent; i++)
         content[i] = (Content){r->buffer[from->content[i].weight], from->content[i].at};
-    if (from->ncontent)
+    if (from->ncontent && from->kind != BUFFER_RESIDENT)
         j->program->buffer[r->buffer[buffer]].content = content;
 }
 
@@ -194,14 +198,16 @@ static void renumber(Joining *j, int index)
     joining_offsets(j, &j->variant[index], offset);
     r->from = from;
     r->buffer = arena_array(j->arena, int, from->nbuffer + 1);
+    r->place = arena_array(j->arena, int64_t, from->nbuffer + 1);
     for (int b = 0; b < from->nbuffer; b++) {
         Buffer buffer = from->buffer[b];
 
         if (buffer.kind != BUFFER_WEIGHT)
             buffer.name = arena_printf(j->arena, "%s: %s", label, buffer.name);
-        r->buffer[b] = buffer.kind == BUFFER_STATE ? add_state(j, buffer)
-                       : b == from->dims           ? j->program->dims
-                                                   : add_buffer(j, buffer, offset[b]);
+        r->buffer[b] = buffer.kind == BUFFER_STATE      ? add_state(j, buffer)
+                       : buffer.kind == BUFFER_RESIDENT ? joining_take_block(j, r, b)
+                       : b == from->dims                ? j->program->dims
+                                                        : joining_add_buffer(j, buffer, offset[b]);
         if (b != from->dims)
             j->memory[r->buffer[b]] = j->variant[index].plan->region[b];
     }
@@ -275,6 +281,8 @@ static void renumber_step(const Renumbering *r, Step *step)
             continue;
         if (x->buffer == r->from->dims)
             x->offset = extent_const(r->slot[x->offset.max]);
+        if (r->from->buffer[x->buffer].kind == BUFFER_RESIDENT)
+            joining_move_operand(r, x);
         x->buffer = r->buffer[x->buffer];
     }
 }
@@ -293,6 +301,7 @@ static void append_variant(Joining *j, int index)
         ARENA_PUSH(j->arena, p->step, p->nstep, p->cstep, from->step[s]);
         renumber_step(r, program_own_step(p, p->nstep - 1));
     }
+    joining_take_rows(j, r);
     for (int v = j->variant[index].first_value; v < from->nhome; v++) {
         p->home[v] = from->home[v] < 0 ? -1 : r->buffer[from->home[v]];
         j->whole->value[v]->name = arena_printf(j->arena, "%s: %s", label, j->whole->value[v]->name);
@@ -355,10 +364,11 @@ static void join_queues(Joining *j)
 
 /* ------------------------------------------------------------------------------------------------------------ entry */
 
-/* The most buffers that the joined program can have: those of all variants and its own run-time integers. */
+/* The most buffers that the joined program can have: those of all variants, its own run-time integers and blocks of a
+ * device. */
 static int buffers_of_all(const Variant *variant, int count)
 {
-    int sum = 1;
+    int sum = 1 + MEMORIES;
 
     for (int i = 0; i < count; i++)
         sum += variant[i].program->nbuffer;
@@ -413,6 +423,7 @@ int variants_join(const Variant *variant, int count, const Lowering *lowering, A
         return -1;
     join_slots(&j);
     add_dims(&j);
+    joining_add_blocks(&j);
     for (int i = 0; i < count; i++)
         renumber(&j, i);
     find_port_buffers(&j);
@@ -422,7 +433,11 @@ int variants_join(const Variant *variant, int count, const Lowering *lowering, A
     joining_loads(&j);
     program_liveness(j.program);
     program_find_overlaps(j.program);
-    if (program_check(j.program, j.diag) < 0 || program_confirm(j.program, &lowering->options.plan, j.plan, j.diag) < 0)
+    if (j.program->language == LANGUAGE_DEVICE && !lowering->options.no_graph)
+        program_find_graph(j.program);
+    if (program_check(j.program, j.diag) < 0 ||
+        program_confirm(j.program, &lowering->options.plan, j.plan, j.diag) < 0 ||
+        program_recheck_device(j.program, j.plan, j.diag) < 0)
         return -1;
     joining_planners(&j);
     joined->ram = usage_of(j.program, j.plan, &lowering->options).ram;

@@ -1,5 +1,5 @@
 /* join_plan.c - the plan of a joined program. Branches share the memory, and buffers keep the offsets of their
- * variants' plans; but run-time integers exist once, above all others.
+ * variants' plans; but run-time integers exist once, above all others, and a device's constants once, below them.
  *
  *   variants   [ a | integers | b ]    [ c | integers ]
  *   joined     [ a | b | integers ], of which c shares the first bytes */
@@ -13,17 +13,28 @@ static int64_t offset_in_memory(const Plan *plan, int buffer)
     return plan->offset[buffer] < 0 ? -1 : plan->offset[buffer] - plan->share[plan->region[buffer]].base;
 }
 
-void joining_offsets(Joining *j, const Variant *v, int64_t *offset)
+static bool is_live_throughout(const Program *p, int buffer)
+{
+    return buffer == p->dims || p->buffer[buffer].kind == BUFFER_RESIDENT;
+}
+
+/* Whether a buffer takes bytes of a memory that others of its variant need, too. */
+static bool is_in_memory(const Variant *v, const int64_t *offset, int buffer, int memory)
+{
+    return offset[buffer] >= 0 && v->program->buffer[buffer].size && v->plan->region[buffer] == memory;
+}
+
+/* Moves down what lies above a buffer that gives its place up. */
+static void close_gap(const Variant *v, int gap, int64_t *offset)
 {
     const Program *p = v->program;
-    const int     *memory = v->plan->region;
-    int64_t at = p->dims < 0 ? INT64_MAX : offset_in_memory(v->plan, p->dims), below = 0, above = INT64_MAX, align = 1;
-    int     of_dims = p->dims < 0 ? 0 : memory[p->dims];
-    bool    fixed = false;
+    int64_t        at = offset[gap], below = 0, above = INT64_MAX, align = 1;
+    int            memory = v->plan->region[gap];
+    bool           fixed = false;
 
+    offset[gap] = -1;
     for (int b = 0; b < p->nbuffer; b++) {
-        offset[b] = offset_in_memory(v->plan, b);
-        if (offset[b] < 0 || !p->buffer[b].size || b == p->dims || memory[b] != of_dims)
+        if (!is_in_memory(v, offset, b, memory))
             continue;
         if (offset[b] < at) {
             below = int_max(below, offset[b] + buffer_bytes(&p->buffer[b]));
@@ -33,12 +44,25 @@ void joining_offsets(Joining *j, const Variant *v, int64_t *offset)
             align = int_max(align, p->buffer[b].align);
         }
     }
+    for (int b = 0; b < p->nbuffer && !fixed; b++)
+        if (is_in_memory(v, offset, b, memory) && offset[b] >= at)
+            offset[b] -= (above - below) / align * align;
+}
+
+void joining_offsets(Joining *j, const Variant *v, int64_t *offset)
+{
+    const Program *p = v->program;
+    const int     *memory = v->plan->region;
+
+    for (int b = 0; b < p->nbuffer; b++)
+        offset[b] = offset_in_memory(v->plan, b);
+    for (int b = 0; b < p->nbuffer; b++)
+        if (is_live_throughout(p, b) && offset[b] >= 0)
+            close_gap(v, b, offset);
     for (int b = 0; b < p->nbuffer; b++) {
         if (offset[b] >= 0 && !p->buffer[b].size)
             offset[b] = 0;
-        else if (offset[b] >= at && b != p->dims && memory[b] == of_dims && !fixed)
-            offset[b] -= (above - below) / align * align;
-        if (offset[b] >= 0 && b != p->dims)
+        if (offset[b] >= 0)
             j->top[memory[b]] = int_max(j->top[memory[b]], offset[b] + buffer_bytes(&p->buffer[b]));
     }
 }
@@ -75,19 +99,38 @@ static void begin_plan(Joining *j, const Plan *most)
         j->plan->share[r].traffic = most->share[r].traffic;
 }
 
-/* The run-time integers lie above all others in the first memory that has room. */
+/* The constants of a device lie below all others. Their sizes keep the alignment of these. */
+static void place_constants(Joining *j)
+{
+    const Program *p = j->program;
+    int64_t        bytes[MAX_REGIONS] = {0};
+
+    for (int b = 0; b < p->nbuffer; b++)
+        if (p->buffer[b].kind == BUFFER_RESIDENT) {
+            j->offset[b] = bytes[j->memory[b]];
+            bytes[j->memory[b]] += int_round_up(p->buffer[b].size, p->buffer[b].align);
+        }
+    for (int b = 0; b < p->nbuffer; b++)
+        if (p->buffer[b].kind != BUFFER_RESIDENT && j->offset[b] >= 0)
+            j->offset[b] += bytes[j->memory[b]];
+    for (int r = 0; r < j->plan->nshare; r++)
+        j->top[r] += bytes[r];
+}
+
+/* The run-time integers lie above all others in the first of their memories that has room. */
 static void place_dims(Joining *j)
 {
-    int     dims = j->program->dims, r = 0;
-    int64_t bytes = dims < 0 ? 0 : j->program->buffer[dims].size;
+    int           r = 0;
+    const Buffer *dims = j->program->dims < 0 ? NULL : &j->program->buffer[j->program->dims];
 
-    if (!bytes)
+    if (!dims)
         return;
-    while (r + 1 < j->options->nregion && int_round_up(j->top[r], 8) + bytes > j->options->region[r].size)
+    while (r + 1 < j->options->nregion && ((dims->regions && !(dims->regions >> r & 1)) ||
+                                           int_round_up(j->top[r], 8) + dims->size > j->options->region[r].size))
         r++;
-    j->memory[dims] = r;
-    j->offset[dims] = int_round_up(j->top[r], 8);
-    j->top[r] = j->offset[dims] + bytes;
+    j->memory[dims->id] = r;
+    j->offset[dims->id] = int_round_up(j->top[r], 8);
+    j->top[r] = j->offset[dims->id] + dims->size;
 }
 
 /* Peaks of the memories, and where each begins when they lie one behind the other. */
@@ -119,6 +162,7 @@ void joining_plan(Joining *j)
     const Plan        *most = j->variant[index].plan;
 
     begin_plan(j, most);
+    place_constants(j);
     place_dims(j);
     share_out(j);
     j->plan->core = arena_array(j->arena, bool, j->program->nbuffer + 1);
@@ -127,7 +171,9 @@ void joining_plan(Joining *j)
     if (j->plan->peak > most->peak) {
         j->plan->any_order = false;
         j->plan->status = j->plan->nshare > 1
-                              ? "in each memory what the listed sizes need at most, and run-time extents besides"
+                              ? j->block[MEMORY_DEVICE] < 0
+                                    ? "in each memory what the listed sizes need at most, and run-time extents besides"
+                                    : "in each memory what the listed sizes need at most, and what all of them share"
                               : "the largest plan of the listed sizes, and what run-time extents need besides";
     }
 }

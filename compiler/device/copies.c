@@ -364,8 +364,7 @@ static void move_operands(const Copies *c, Step *step)
 
 /* -------------------------------------------------------------------------------------------------------- constants */
 
-/* The offset of a constant in the resident block, which gets it if it has no equal one yet. */
-static int64_t resident_place(Program *p, int resident, int weight)
+int64_t program_place_resident(Program *p, int resident, int weight)
 {
     Buffer *block = &p->buffer[resident];
     Content content = {weight, int_round_up(block->filled, 256)};
@@ -440,7 +439,7 @@ static void make_resident(Copies *c)
             if (block < 0 && common < 0)
                 common = add_resident(c, "constants", 0, MEMORY_DEVICE);
             block = block < 0 ? common : block;
-            at = resident_place(p, block, x->buffer);
+            at = program_place_resident(p, block, x->buffer);
             x->buffer = block;
             x->offset.max += at / operand_bytes_per_element(x);
         }

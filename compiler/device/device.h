@@ -94,12 +94,13 @@ void program_find_decided(Program *program);
 int  program_decided_at(const Program *program, int step);
 bool program_decides_without_host(const Program *program, int step);
 
-/* The graphs of a program: the one of all that the device does, or those of its stretches. *steps: what the device is
- * given in all of them; *nodes: likewise, in all iterations of captured loops, at most. */
-int program_graphs(const Program *program, int *steps, int64_t *nodes);
+/* The graphs of a row of the program: the one of all that the device does, or those of its stretches. *steps: what the
+ * device is given in all of them; *nodes: likewise, in all iterations of captured loops, at most. */
+int program_graphs(const Program *program, Range row, int *steps, int64_t *nodes);
 
-/* From the first outermost step that the device is given, or that holds one, behind the last. */
-Range program_device_range(const Program *program);
+/* In a row of the program (flow_rows): from the first outermost step that the device is given, or that holds one,
+ * behind the last; empty where there is none. */
+Range program_device_range(const Program *program, Range row);
 
 /* Checks homes, memories and waits again, step by step (recheck_device.c). Returns 0, or -1 with a message (a bug of
  * occamyc). */
@@ -132,6 +133,9 @@ int64_t program_bytes_on_host(const Program *program, BufferKind kind);
 
 /* The first BUFFER_RESIDENT of a memory; -1: there is none. */
 int program_resident(const Program *program, int memory);
+
+/* The offset of a constant in a resident block, which gets it if it has no equal one yet. */
+int64_t program_place_resident(Program *program, int resident, int weight);
 
 /* Bytes of the constants in the device's memory. */
 int64_t program_constant_bytes(const Program *program);

@@ -133,8 +133,7 @@ static bool lies_suitably(const Program *p, const Operand *x, bool io_device)
     return extent_is_const(x->offset) && x->offset.max * (int64_t)sizeof(float) % ENGINE_ALIGN == 0;
 }
 
-/* The engine's number in the program, which has each once. */
-static int engine_number(Program *p, const LibraryEngine *engine)
+int program_engine(Program *p, const LibraryEngine *engine)
 {
     for (int i = 0; i < p->nengine; i++)
         if (!strcmp(p->engine[i].question, engine->question))
@@ -186,7 +185,7 @@ static void use_engine(Program *p, int index, const LibraryEngine *engine)
     step->noperand++;
     step->operand = operand;
     step->kernel = kernel;
-    step->engine = 1 + engine_number(p, engine);
+    step->engine = 1 + program_engine(p, engine);
 }
 
 void program_use_engines(Program *p, const Engines *engines, const char *factors, bool io_device)

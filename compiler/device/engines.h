@@ -25,4 +25,7 @@ int engines_read(Engines *engines, const char *path, Diag *diag);
  * homes are found. */
 void program_use_engines(Program *program, const Engines *engines, const char *factors, bool io_device);
 
+/* The engine's number in the program, which has each once. */
+int program_engine(Program *program, const LibraryEngine *engine);
+
 #endif

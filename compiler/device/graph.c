@@ -222,22 +222,22 @@ static bool extents_come_first(const Program *p, Range graph)
     return !left && !extents_are_found(p);
 }
 
-Range program_device_range(const Program *p)
+Range program_device_range(const Program *p, Range row)
 {
-    Range range = {p->nstep, 0};
+    Range range = {row.end, row.begin};
 
-    for (int s = 0; s < p->nstep; s = flow_after(p, s))
+    for (int s = row.begin; s < row.end; s = flow_after(p, s))
         for (int i = s; i < flow_after(p, s); i++)
             if (stage_of(p, &p->step[i]) == STAGE_DEVICE) {
                 range.begin = s < range.begin ? s : range.begin;
                 range.end = flow_after(p, s);
             }
-    return range.end ? range : (Range){0, 0};
+    return range.end > row.begin ? range : (Range){row.begin, row.begin};
 }
 
 static bool find_whole(Program *p)
 {
-    Range range = program_device_range(p);
+    Range range = program_device_range(p, (Range){0, p->nstep});
     bool  open = program_has_open_extents(p);
 
     if (open && !extents_come_first(p, range))
@@ -272,15 +272,22 @@ static void add_stretch(Program *p, Range range)
 }
 
 /* Whether a caller may capture the start of a run in a graph of its own, which must not launch another one: its tensors
- * lie on the device, and the host waits for nothing before all is given. */
+ * lie on the device, and in some row the host waits for nothing before all is given. */
 static bool is_captured_by_caller(const Program *p)
 {
-    bool on_device = false, waits = false;
+    Range *row;
+    int    count = flow_rows(p->arena, p, &row);
+    bool   on_device = false, waits = true;
 
     for (int b = 0; b < p->nbuffer; b++)
         on_device |= buffer_is_port(&p->buffer[b]) && buffer_memory(p, b) == MEMORY_DEVICE;
-    for (int s = 0; s < program_device_range(p).end; s++)
-        waits |= p->step[s].waits;
+    for (int i = 0; i < count; i++) {
+        bool here = false;
+
+        for (int s = row[i].begin; s < program_device_range(p, row[i]).end; s++)
+            here |= p->step[s].waits;
+        waits &= here;
+    }
     return on_device && !waits;
 }
 
@@ -300,18 +307,21 @@ int program_stretch_at(const Program *p, int step)
     return -1;
 }
 
-int program_graphs(const Program *p, int *steps, int64_t *nodes)
+int program_graphs(const Program *p, Range row, int *steps, int64_t *nodes)
 {
-    *steps = 0;
-    *nodes = program_walked(p, p->graph, true);
-    for (int i = 0; i < p->nstretch; i++)
-        *nodes += program_walked(p, p->stretch[i], true);
-    for (int s = 0; s < p->nstep; s++) {
-        bool held = p->graph.begin <= s && s < p->graph.end;
+    int count = 0;
 
-        for (int i = 0; i < p->nstretch; i++)
-            held |= p->stretch[i].begin <= s && s < p->stretch[i].end;
-        *steps += held && (step_on_device(&p->step[s]) || step_is_transfer(p, &p->step[s]));
+    *steps = 0;
+    *nodes = 0;
+    for (int i = -1; i < p->nstretch; i++) {
+        Range graph = i < 0 ? p->graph : p->stretch[i];
+
+        if (graph.begin == graph.end || !range_holds(row, graph.begin))
+            continue;
+        count++;
+        *nodes += program_walked(p, graph, true);
+        for (int s = graph.begin; s < graph.end; s++)
+            *steps += step_on_device(&p->step[s]) || step_is_transfer(p, &p->step[s]);
     }
-    return p->nstretch + (p->graph.begin < p->graph.end);
+    return count;
 }

@@ -1,7 +1,7 @@
 /* recheck_device.c - checks a program for a device again, from operands, memories and offsets alone. Every operand
- * lies where its step can reach it. And for every path: the copies that may still be in the stream when a step
- * begins; a step of the host must not touch bytes of pinned memory that one of them reads or writes. Graphs hold what
- * is the same in each run, all of it, and nothing of the host's. */
+ * lies where its step can reach it, and one on constants keeps within one of them. And for every path: the copies that
+ * may still be in the stream when a step begins; a step of the host must not touch bytes of pinned memory that one of
+ * them reads or writes. Graphs hold what is the same in each run, all of it, and nothing of the host's. */
 #include "device/recheck.h"
 
 #include "program/flow.h"
@@ -49,6 +49,26 @@ static bool connects(const DeviceRecheck *r, const Step *step)
     return (to == MEMORY_PINNED) != (from == MEMORY_PINNED) && to != MEMORY_HOST && from != MEMORY_HOST;
 }
 
+/* Whether an operand on a block of constants keeps within one of them; one at a run-time offset needs a block that has
+ * no other. */
+static bool is_within_one(const Program *p, const Operand *x)
+{
+    const Buffer *block = &p->buffer[x->buffer];
+    int64_t       lo, hi;
+
+    operand_hull(x, block->size, &lo, &hi);
+    if (lo == hi || !extent_is_const(x->offset))
+        return lo == hi || (block->ncontent == 1 && !block->content[0].at);
+    hi = operand_is_static(x) ? hi : lo + 1; /* run-time extents are never at their most together */
+    for (int i = 0; i < block->ncontent; i++) {
+        int64_t at = block->content[i].at;
+
+        if (lo >= at && hi <= at + p->buffer[block->content[i].weight].size)
+            return true;
+    }
+    return false;
+}
+
 static int check_places(const DeviceRecheck *r)
 {
     for (int s = 0; s < r->program->nstep; s++) {
@@ -57,6 +77,10 @@ static int check_places(const DeviceRecheck *r)
         for (int k = 0; k < step->noperand; k++)
             if (!is_in_reach(r, s, &step->operand[k]))
                 return complain(r, s, "has an operand in memory that it cannot reach");
+        for (int k = 0; k < step->noperand; k++)
+            if (step->operand[k].buffer >= 0 && r->program->buffer[step->operand[k].buffer].kind == BUFFER_RESIDENT &&
+                !is_within_one(r->program, &step->operand[k]))
+                return complain(r, s, "reads more than one constant of a block");
         if (step->kind == STEP_COPY && !connects(r, step))
             return complain(r, s, "copies between memories that no copy connects");
     }

@@ -2,6 +2,7 @@
  * beside it the device's code (launch.c). What the host does itself is printed as for any other target (c_steps.c). */
 #include "device/device.h"
 #include "emit/emit.h"
+#include "program/flow.h"
 #include "program/operand.h"
 
 #include <string.h>
@@ -84,7 +85,12 @@ static void cuda_copy(Emit *emit, int index, int depth)
 /* Behind all that the device is given, one wait in front is enough. */
 static void cuda_join(Emit *emit, int index, int depth)
 {
-    if (index < program_device_range(emit->program).end)
+    Range *row;
+    int    i = flow_rows(emit->arena, emit->program, &row) - 1;
+
+    while (!range_holds(row[i], index))
+        i--;
+    if (index < program_device_range(emit->program, row[i]).end)
         text_printf(&emit->run, "%sOCC_JOIN(%s_join(memory));\n", c_blanks(depth), emit->name);
 }
 

@@ -11,6 +11,7 @@
  * stretches between steps of the host: cuda_stretches.c. */
 #include "device/device.h"
 #include "emit/emit.h"
+#include "program/flow.h"
 #include "program/operand.h"
 
 #include <string.h>
@@ -78,13 +79,51 @@ static void put_join(Emit *emit, Text *text)
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-/* The lines of some steps. */
-static Text lines_of(Emit *emit, Range range)
-{
-    Text lines;
+/* Steps of a run: those until the device has been given all its work, the first of these that it is not given, those of
+ * the graph, and those behind all of its own. */
+typedef enum Part { PART_BEGIN, PART_FEED, PART_GRAPH, PART_END } Part;
 
+static Range part_of(const Program *p, Range row, Part part)
+{
+    Range given = program_device_range(p, row);
+
+    if (part == PART_GRAPH)
+        return p->graph;
+    if (part == PART_END)
+        return (Range){given.end, row.end};
+    return (Range){row.begin, part == PART_FEED ? given.begin : given.end};
+}
+
+/* Writes a part of each row of the program, of which a run takes one. */
+static void put_rows(Emit *emit, Part part)
+{
+    const Program *p = emit->program;
+    Range         *row;
+    int            count = flow_rows(emit->arena, p, &row), depth = 1;
+
+    for (int i = 0; i < count; i++) {
+        if (i)
+            emit->printer->otherwise(emit, row[i - 1].begin - 1, depth++);
+        if (i + 1 < count)
+            emit_open_control(emit, row[i].begin - 1, depth);
+        emit_range(emit, part_of(p, row[i], part), i + 1 < count ? depth + 1 : depth);
+    }
+    while (--depth > 0)
+        emit->printer->close(emit, row[depth - 1].begin - 1, depth);
+}
+
+/* The lines of a part; none where it has no steps. */
+static Text lines_of(Emit *emit, Part part)
+{
+    Text   lines;
+    Range *row;
+    int    count = flow_rows(emit->arena, emit->program, &row), steps = 0;
+
+    for (int i = 0; i < count; i++)
+        steps += part_of(emit->program, row[i], part).end - part_of(emit->program, row[i], part).begin;
     emit->run = text_new(emit->arena);
-    emit_range(emit, range, 1);
+    if (steps)
+        put_rows(emit, part);
     lines = emit->run;
     emit->run = text_new(emit->arena);
     return lines;
@@ -109,7 +148,7 @@ static void put_variables(Emit *emit, Text *text, const Text *lines, bool ports)
 /* The steps of the graph. */
 static void put_give(Emit *emit, Text *text)
 {
-    Text lines = lines_of(emit, emit->program->graph);
+    Text lines = lines_of(emit, PART_GRAPH);
 
     text_printf(text,
                 "/* All that the device does in a run: put into its stream, %s%s. */\n"
@@ -125,8 +164,7 @@ static void put_give(Emit *emit, Text *text)
 
 static void put_begin(Emit *emit, Text *text)
 {
-    Range range = program_device_range(emit->program);
-    Text  lines = lines_of(emit, (Range){0, has_graph(emit) ? range.begin : range.end});
+    Text lines = lines_of(emit, has_graph(emit) ? PART_FEED : PART_BEGIN);
 
     text_put_named(text,
                    "/* The steps until the device has been given all its work. */\n"
@@ -151,7 +189,7 @@ static void put_begin(Emit *emit, Text *text)
 
 static void put_end(Emit *emit, Text *text)
 {
-    Text lines = lines_of(emit, (Range){program_device_range(emit->program).end, emit->program->nstep});
+    Text lines = lines_of(emit, PART_END);
 
     emit_out_extents(emit, &lines);
     text_put_named(text,

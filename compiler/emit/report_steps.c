@@ -4,8 +4,11 @@
 #include "device/device.h"
 #include "device/gpu.h"
 #include "emit/lanes.h"
+#include "infer/listed.h"
 #include "kernels/cost.h"
 #include "program/fetch.h"
+#include "program/flow.h"
+#include "support/int.h"
 #include "support/json.h"
 
 static const char *const step_names[] = {"kernel", "set", "read", "check", "fetch", "await", "copy", "if", "loop"};
@@ -92,15 +95,42 @@ static void put_lanes(Json *json, const Program *p)
     json_close(json, ']');
 }
 
-/* Bytes that the copies into a memory move. */
-static int64_t bytes_into(const Program *p, int memory)
+static int64_t bytes_into(const Program *p, const Step *step, int memory)
 {
-    int64_t bytes = 0;
+    return step_is_transfer(p, step) && buffer_memory(p, step->operand[0].buffer) == memory ? copy_bytes(p, step) : 0;
+}
 
-    for (int s = 0; s < p->nstep; s++)
-        if (step_is_transfer(p, &p->step[s]) && buffer_memory(p, p->step[s].operand[0].buffer) == memory)
-            bytes += copy_bytes(p, &p->step[s]);
-    return bytes;
+static int64_t bytes_to_device(const Program *p, const Step *step)
+{
+    return bytes_into(p, step, MEMORY_DEVICE);
+}
+
+static int64_t bytes_to_host(const Program *p, const Step *step)
+{
+    return bytes_into(p, step, MEMORY_PINNED);
+}
+
+static int64_t waits_before(const Program *p, const Step *step)
+{
+    (void)p;
+    return step->waits;
+}
+
+/* The sum over all steps, of listed sizes over those of the sizes with the most. */
+static int64_t most_of(const Program *p, int64_t (*amount)(const Program *p, const Step *step))
+{
+    Range  *row;
+    int     count = flow_rows(p->arena, p, &row);
+    int64_t most = 0;
+
+    for (int i = 0; i < count; i++) {
+        int64_t sum = 0;
+
+        for (int s = row[i].begin; s < row[i].end; s++)
+            sum += amount(p, &p->step[s]);
+        most = int_max(most, sum);
+    }
+    return most;
 }
 
 static void put_ranges(Json *json, const char *name, const Range *range, int count)
@@ -122,22 +152,20 @@ static void put_device(Json *json, const Emission *e)
 {
     const Program *p = e->program;
     const Gpu     *gpu = gpu_find(e->options->gpu);
-    int            waits = 0, held;
+    int            held;
     int64_t        nodes;
 
     if (p->language != LANGUAGE_DEVICE)
         return;
-    for (int s = 0; s < p->nstep; s++)
-        waits += p->step[s].waits;
     json_object(json, "device");
     json_text(json, "gpu", gpu->name);
     if (options_factors(e->options))
         json_text(json, "factors",
                   options_factors(e->options)); /* of convolutions and products: not the processor's bits */
     json_int(json, "constants", program_constant_bytes(p));
-    json_int(json, "to_device", bytes_into(p, MEMORY_DEVICE));
-    json_int(json, "to_host", bytes_into(p, MEMORY_PINNED));
-    json_int(json, "waits", waits);
+    json_int(json, "to_device", most_of(p, bytes_to_device));
+    json_int(json, "to_host", most_of(p, bytes_to_host));
+    json_int(json, "waits", most_of(p, waits_before));
     if (p->graph.end > p->graph.begin && !e->options->no_graph) {
         json_list(json, "graph");
         json_flat(json);
@@ -146,7 +174,7 @@ static void put_device(Json *json, const Emission *e)
         json_close(json, ']');
     }
     put_ranges(json, "graphs", p->stretch, p->nstretch);
-    if (program_graphs(p, &held, &nodes))
+    if (program_graphs(p, (Range){0, p->nstep}, &held, &nodes))
         json_int(json, "nodes", nodes);
     put_ranges(json, "decided", p->decided, p->ndecided);
     json_close(json, '}');
@@ -204,8 +232,29 @@ static void put_step(Json *json, const Emission *e, int index, int64_t live)
     json_close(json, '}');
 }
 
+/* Puts which steps a run takes at each combination of listed sizes. */
+static void put_sizes(Json *json, const Program *p)
+{
+    Range *row;
+    int    count = flow_rows(p->arena, p, &row);
+
+    if (count < 2)
+        return;
+    json_list(json, "sizes");
+    for (int i = 0; i < count; i++) {
+        json_object(json, NULL);
+        json_flat(json);
+        json_text(json, "sizes", listed_label(p->model, i));
+        json_int(json, "begin", row[i].begin);
+        json_int(json, "end", row[i].end);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+}
+
 void report_steps(Json *json, const Emission *e, const int64_t *in_use)
 {
+    put_sizes(json, e->program);
     put_queues(json, e);
     put_lanes(json, e->program);
     put_device(json, e);

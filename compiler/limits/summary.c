@@ -2,6 +2,8 @@
 #include "limits/summary.h"
 
 #include "device/device.h"
+#include "infer/listed.h"
+#include "program/flow.h"
 
 #include <inttypes.h>
 
@@ -16,38 +18,49 @@ static void tell_queues(const Emission *e, Text *text)
                     p->nwait, p->queued_time / p->sum_time);
 }
 
-/* The memories of a program for a device, and how much of it runs there. */
-static void tell_device(const Emission *e, Text *text)
+/* How much of a row of steps runs on the device. */
+static void tell_row(const Program *p, Range row, Text *text)
 {
-    const Program   *p = e->program;
-    const PlanShare *share = e->plan->share;
-    int              steps = 0, waits = 0, copies = 0, held;
-    int64_t          nodes;
-    int              graphs = program_graphs(p, &held, &nodes);
+    int     steps = 0, waits = 0, copies = 0, rows = 0, held;
+    int64_t nodes;
+    int     graphs = program_graphs(p, row, &held, &nodes);
 
-    for (int s = 0; s < p->nstep; s++) {
+    for (int s = row.begin; s < row.end; s++) {
         steps += step_on_device(&p->step[s]);
         waits += p->step[s].waits;
         copies += step_is_transfer(p, &p->step[s]);
     }
+    for (int i = 0; i < p->ndecided; i++)
+        rows += range_holds(row, p->decided[i].begin);
+    text_printf(text, "%12d on the device; %d copies to it or back, %d waits of the host", steps, copies, waits);
+    if (rows)
+        text_printf(text, "; %d graph%s with branches", rows, rows > 1 ? "s" : "");
+    if (p->graph.begin < p->graph.end)
+        text_put(text,
+                 program_has_open_extents(p) ? "; one graph for each size that comes twice in a row" : "; one graph");
+    else if (graphs || rows)
+        text_printf(text, "%s%d graph%s of %d steps", rows ? ", or else " : "; ", graphs, graphs != 1 ? "s" : "", held);
+    if (nodes > held)
+        text_printf(text, ", %" PRId64 " nodes with loops unrolled", nodes);
+}
+
+/* The memories of a program for a device, and how much of it runs there: of listed sizes, at each combination. */
+static void tell_device(const Emission *e, Text *text)
+{
+    const Program   *p = e->program;
+    const PlanShare *share = e->plan->share;
+    Range           *row;
+    int              count = flow_rows(p->arena, p, &row);
+
     text_printf(text, "device   %12" PRId64 " bytes, %" PRId64 " of them constants\n", share[MEMORY_DEVICE].peak,
                 program_constant_bytes(p));
     text_printf(text, "pinned   %12" PRId64 " bytes of the host, page-locked\nhost     %12" PRId64 " bytes\n",
                 share[MEMORY_PINNED].peak, share[MEMORY_HOST].peak);
-    text_printf(text, "steps    %12d on the device; %d copies to it or back, %d waits of the host", steps, copies,
-                waits);
-    if (p->ndecided)
-        text_printf(text, "; %d graph%s with branches", p->ndecided, p->ndecided > 1 ? "s" : "");
-    if (p->nstretch || p->ndecided)
-        text_printf(text, "%s%d graph%s of %d steps", p->ndecided ? ", or else " : "; ", graphs, graphs != 1 ? "s" : "",
-                    held);
-    else
-        text_put(text, !graphs                        ? ""
-                       : !program_has_open_extents(p) ? "; one graph"
-                                                      : "; one graph for each size that comes twice in a row");
-    if (nodes > held)
-        text_printf(text, ", %" PRId64 " nodes with loops unrolled", nodes);
-    text_put(text, "\n");
+    for (int i = 0; i < count; i++) {
+        text_put(text, "steps    ");
+        tell_row(p, row[i], text);
+        text_printf(text, "%s%s\n", count > 1 ? "; at " : "", count > 1 ? listed_label(p->model, i) : "");
+    }
 }
 
 static void tell_rows(const Swap *swap, Text *text)

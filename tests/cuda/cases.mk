@@ -33,6 +33,10 @@ check-cuda-io: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp $(CUDA_ROOM)/l
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --flag=--io=device \
 	  --work=$(BUILD)/cuda_io_runs $(CUDA_IO:%=$(BUILD)/cases/%) $(BUILD)/own_cases/test_fours_even $(BUILD)/own_cases/test_fours_open_rows
 
+# Extents of which --dim lists the sizes: the bits of programs of one size, and ONNX Runtime's outputs.
+check-cuda-sizes: $(BUILD)/occamyc $(VENV) $(CUDA_ROOM)/libfakecuda.a
+	$(PYTHON) tests/plans/check_sizes.py --occamyc=$< --cc='$(CC)' --device=$(CUDA_ROOM)/libfakecuda.a --work=$(BUILD)/cuda_size_runs
+
 # Convolutions, products and attention with factors of TF32 and of half precision, which the emulation rounds as a device does: --verify
 # allows for it. Both kinds at once, and either on a processor, are refused.
 CUDA_TF32 := test_conv_with_strides_and_asymmetric_padding test_matmul_3d test_attention_4d_diff_heads_sizes
@@ -94,4 +98,4 @@ check-device-logic: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 
 .PHONY: check-device check-device-logic
 .PHONY: check-cuda-places check-cuda-places-all
-.PHONY: check-cuda-tensor check-cuda-days check-cuda-io check-cuda-cases check-cuda-cases-all
+.PHONY: check-cuda-tensor check-cuda-days check-cuda-io check-cuda-sizes check-cuda-cases check-cuda-cases-all

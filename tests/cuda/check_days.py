@@ -2,7 +2,7 @@
 
 models/digits.onnx, with a graph and without: the same bits, in two contexts too (contexts.c). Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer;
 nothing is left that was taken. Graphs of run-time extents (sizes.c), and of stretches between steps of the host (stretches.c), and branches
-that the device decides (decided.c). No device, an old driver or too little memory: the code that says so.
+that the device decides (decided.c); a graph for each of the sizes that --dim lists (listed.c). No device, an old driver or too little memory: the code that says so.
 """
 
 import argparse
@@ -87,6 +87,16 @@ DECIDED = """<ir_version: 8, opset_import: ["" : 17]>
       %s y = Softmax(a3)
     }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), CONSTANTS, LAYERS.format("x"), LAYERS.format("x3"),
           SCAN.format("o", "f"), LAYERS.format("j"), LAYERS.format("a"))
+
+
+LISTED = """<ir_version: 8, opset_import: ["" : 17]>
+    main (float[n, 16] x, float[1, 16] s) => (float[n, 16] y, float[1, 16] t) <float[16, 16] w = {%s}, float half = {0.5}> {
+      %s
+      m = ReduceMean <axes = [0]> (x3)
+      h = Mul(s, half)
+      t = Add(h, m)
+      y = Add(x3, t)
+    }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), LAYERS.format("x"))
 
 
 def run(folder, data, **environment):
@@ -216,6 +226,16 @@ def stretch_failures(arguments, folder):
     yield from host_failures(arguments, folder, "captured", "decided", saved(folder, "captured", CAPTURED), captured)
 
 
+def listed_failures(arguments, folder):
+    """listed.c: a graph for each listed size, three of the same network, whose one constant lies on the device once."""
+    lines = {f"status = model_launch(memory, {i}); /* steps ": 1 if i < 3 else 0 for i in range(4)}
+    yield from host_failures(arguments, folder, "listed", "listed", saved(folder, "listed", LISTED), lines, "--dim=n=2|5|1", "--state=t:s")
+    with open(os.path.join(folder, "listed", "model.c")) as file:
+        text = file.read()
+    if text.count("cudaMemcpyHostToDevice)) /* ") != 1:
+        yield f"listed: {text.count('cudaMemcpyHostToDevice)) /* ')} constants are copied to the device, wanted one"
+
+
 def check_failures(arguments, folder):
     """A check of the host's that fails in a stretch, of which no graph is then made: its code."""
     for flag in ("--graph=auto", "--graph=off"):
@@ -258,6 +278,7 @@ def main():
         found += context_failures(arguments, folder)
         found += size_failures(arguments, folder)
         found += stretch_failures(arguments, folder)
+        found += listed_failures(arguments, folder)
         found += index_failures(arguments, folder)
         found += check_failures(arguments, folder)
     print(*found, f"{1 if not found else 0} passed, {len(found)} failed, 0 skipped", sep="\n")

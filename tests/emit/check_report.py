@@ -129,15 +129,16 @@ def device(report, lane, bars):
     """What of steps, copies and waits contradicts the memories that they touch."""
     where = {b["id"]: report["memory"]["regions"][b["region"]]["name"] if "region" in b else "caller" for b in report["buffers"]}
     size = {b["id"]: b["bytes"] for b in report["buffers"]}
-    steps, moved = report["steps"], {"device": 0, "pinned": 0}
+    steps = report["steps"]
+    sizes = [range(row["begin"], row["end"]) for row in report.get("sizes", [{"begin": 0, "end": len(steps)}])]
+    moved = [max(sum(size[b] for s in set(lane["copies"]) & set(row) for b in steps[s]["writes"] if where[b] == to) for row in sizes)
+             for to in ("device", "pinned")]
     for s in lane["copies"]:
         to, = steps[s]["writes"]
         of, = steps[s]["reads"]
         if steps[s]["kind"] != "copy" or "device" not in (where[to], where[of]):
             yield f"step {s} stands among the copies and moves bytes from {where[of]} to {where[to]}"
-        elif where[to] in moved:
-            moved[where[to]] += size[to]
-    if (report["device"]["to_device"], report["device"]["to_host"]) != (moved["device"], moved["pinned"]):
+    if [report["device"]["to_device"], report["device"]["to_host"]] != moved:
         yield f"the copies move {moved}"
     for s in lane["device"]:
         if "form" not in steps[s] or {where[b] for b in steps[s]["reads"] + steps[s]["writes"]} - {"device"}:
@@ -149,7 +150,7 @@ def device(report, lane, bars):
         if "form" in steps[s] or ("device" in touched and not decided) or (decided and touched - {"device"}):
             yield f"step {s} of the host touches memory of the device"
     waits = [s["step"] for s in steps if "waits" in s]
-    if report["device"]["waits"] != len(waits) or set(waits) - set(lane["host"]) or \
+    if report["device"]["waits"] != max(len(set(waits) & set(row)) for row in sizes) or set(waits) - set(lane["host"]) or \
             sum("first waits for the device" in bar for bar in bars) != len(waits):
         yield f"the host waits before {waits}"
     unrolled = {s["step"] for s in steps if "unrolled" in s}

@@ -21,7 +21,8 @@ REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim
     "models/digits.onnx --target=cuda --place=tests/emit/conv2.txt" \
     "models/reverse.onnx --dim seq=4|8" "models/reverse.onnx --dim seq=4|8 --io=arena" "models/reverse.onnx --dim seq=4|8 --cascade=off --weights=file" \
     "models/reverse.onnx --dim seq=4|8 --weights=swap --load-rate=1M:1us:16" \
-    "models/reverse.onnx --dim seq=4|8 --weights=swap --load-rate=1M:1us:16 --max-ram=14K"
+    "models/reverse.onnx --dim seq=4|8 --weights=swap --load-rate=1M:1us:16 --max-ram=14K" \
+    "models/reverse.onnx --dim seq=4|8 --target=cuda"
 
 $(BUILD)/tests/emit/decided.onnx: tests/emit/decided.txt | $(VENV)
 	@mkdir -p $(@D)

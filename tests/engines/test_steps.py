@@ -36,19 +36,16 @@ ENGINE = "A:1:3:{asked}:0:0:{needed}:7 "    # an entry of FAKE_CUDNN; asked: the
 OTHER = "F:1:5:0:0:0:0:-1 "
 
 
-class Steps(Programs):
+class Engines(Programs):
+    """Programs with engines. A subclass may name options that all of them have."""
     MODEL, WEIGHTS, INPUTS, DEFINES = MODEL, WEIGHTS, {"x": (2, 4, 10, 8)}, ("OCC_CUDNN",)
-
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.own = cls.answer("plain", workspace=None)[0]
+    OPTIONS = ()
 
     @classmethod
     def tuned(cls, workspace):
         """The file of --tuned with engines of so much workspace."""
         lines = cls.folder / "lines.txt"
-        lines.write_text(cls.questions())
+        lines.write_text(cls.questions(*cls.OPTIONS))
         answers = cls.folder / f"engines_{workspace}.txt"
         answers.write_text(run([cls.engines, f"--device={DEVICE}", "--growth=1000000", lines],
                                FAKE_CUDNN=ENGINE.format(asked=workspace, needed=workspace)).stdout)
@@ -56,7 +53,7 @@ class Steps(Programs):
 
     @classmethod
     def make(cls, name, workspace, *options, library=True):
-        return cls.build(name, None if workspace is None else cls.tuned(workspace), *options, library=library)
+        return cls.build(name, None if workspace is None else cls.tuned(workspace), *cls.OPTIONS, *options, library=library)
 
     @classmethod
     def answer(cls, name, script="", status=0, workspace=1000, options=(), library=True, **environment):
@@ -69,6 +66,13 @@ class Steps(Programs):
         if handles or "descriptors are left" in said:
             raise AssertionError(f"{handles} handles of the library: {said}")
         return found, [enqueued, ran], counts
+
+
+class Steps(Engines):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.own = cls.answer("plain", workspace=None)[0]
 
     def test_engines_compute_the_steps(self):
         script, outputs = ENGINE.format(asked=1000, needed=1000), set()
@@ -152,8 +156,30 @@ class Steps(Programs):
              "-c", "model.c", "-o", "real.o"], room)
 
 
+class Pinned(Engines):
+    MODEL, OPTIONS = MODEL.replace("float[2,", "float[N,"), ("--dim=N=2",)
+
+
+class Listed(Pinned):
+    """Engines of three listed sizes: open tries all of them, and a run of one size has the bits of a program that pins it."""
+    OPTIONS, SIZES = ("--dim=N=1|2|3",), 3
+
+    def test_each_size_has_its_engines(self):
+        Pinned.setUpClass()
+        self.addCleanup(Pinned.tearDownClass)
+        for workspace, options in ((1000, ()), (0, ["--graph=off"])):
+            script, name = ENGINE.format(asked=workspace, needed=workspace), f"with_{workspace}"
+            alone, _, _ = Pinned.answer(name, script, workspace=workspace, options=options)
+            found, (_, ran), _ = self.answer(name, script, workspace=workspace, options=options)
+            self.assertEqual(found, alone)
+            self.assertEqual(ran, self.SIZES * STEPS + STEPS)
+            self.close(found, Pinned.answer("plain", workspace=None)[0])
+            source = (self.folder / name / "model.c").read_text()
+            self.assertIn(f"void       *given[{self.SIZES * STEPS}];", source + (self.folder / name / "model.h").read_text())
+
+
 if __name__ == "__main__":
-    Steps.occamyc, Steps.engines, objects, Steps.runtime, Steps.cudnn = (sys.argv.pop(1) for _ in range(5))
-    Steps.occamyc, Steps.engines, Steps.runtime = map(os.path.abspath, (Steps.occamyc, Steps.engines, Steps.runtime))
-    Steps.library, Steps.cudnn = [os.path.abspath(path) for path in objects.split(",")], Steps.cudnn and os.path.abspath(Steps.cudnn)
+    Engines.occamyc, Engines.engines, objects, Engines.runtime, Engines.cudnn = (sys.argv.pop(1) for _ in range(5))
+    Engines.occamyc, Engines.engines, Engines.runtime = map(os.path.abspath, (Engines.occamyc, Engines.engines, Engines.runtime))
+    Engines.library, Engines.cudnn = [os.path.abspath(path) for path in objects.split(",")], Engines.cudnn and os.path.abspath(Engines.cudnn)
     unittest.main()

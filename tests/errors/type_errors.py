@@ -238,7 +238,7 @@ sizes("too_many", "--dim=n=" + "|".join(map(str, range(1, 18))))
 sizes("of_no_input", "--dim=n=3|4", "--dim=y:0=6|8")
 sizes("with_curve", "--dim=n=3|4", "--weights=swap", "--budget-curve=curve.svg")
 sizes("in_memories", "--dim=n=3|4", "--region=a:8", "--region=b:8", "--io=arena")
-sizes("on_a_device", "--dim=n=3|4", "--target=cuda")
+sizes("on_a_device", "--dim=n=3|4", "--target=cuda", "--state=y:x")
 
 
 @asked("--dim=n=3|4", "--state=y:x")

@@ -1,7 +1,8 @@
 """Extents of which --dim lists the sizes: at each combination of sizes the outputs are those of ONNX Runtime and, to the
 bit, those of a file that is compiled with these sizes pinned; the arena is that of the largest of these files, with
 --io=arena too, where each input and output has one place for all sizes; weights exist once; a size that is not listed
-stops the run with the code for extents."""
+stops the run with the code for extents. --device=ARCHIVE: likewise of programs for CUDA, in the emulation: as much of
+each memory as the largest file takes, or what the sizes need that take most of it, with the constants once."""
 
 import argparse
 import itertools
@@ -109,6 +110,73 @@ def cache():
     return net
 
 
+class Written:
+    """A model as text, whose inputs of floats are fed with numbers."""
+
+    def __init__(self, text, **inputs):
+        self.text, self.inputs = '<ir_version: 9, opset_import: ["" : 17]>\n' + text, inputs
+
+    def model(self):
+        return onnx.parser.parse_model(self.text)
+
+    def feed(self, **extents):
+        return {k: v if isinstance(v, np.ndarray) else numbers([extents.get(d, d) for d in v]) for k, v in self.inputs.items()}
+
+
+def rows():
+    """A loop of constants over two constants, rows with a branch that the device decides, a lookup that may fail and a branch
+    of the caller's, of as many rows as the run has. The host turns the sign."""
+    def values(count, seed):
+        return ", ".join(str(v) for v in np.random.default_rng(seed).integers(-4, 5, count) / 4)
+    layers = "{0}1 = MatMul({0}, m) {0}2 = Softmax({0}1) {0}3 = MatMul({0}2, m) {0}4 = Tanh({0}3)"
+    return Written("""
+        main (float[n, 4] x, int64[2] i, bool c) => (float[n, 4] y, float[3, n, 4] z, float[2, 4] g)
+        <float[3, 4, 4] u = {%s}, float[3, 4, 4] v = {%s}, float[4, 4] m = {%s}, float zero = {0}> {
+          s, z = Scan <num_scan_inputs = 2, body = body (float[n, 4] p, float[4, 4] a, float[4, 4] b) => (float[n, 4] q, float[n, 4] r) {
+              first = MatMul(p, a)
+              tame = Tanh(first)
+              q = MatMul(tame, b)
+              r = Neg(q)
+            }> (x, u, v)
+          h = ReduceSum <keepdims = 0> (s)
+          k = Greater(h, zero)
+          %s
+          t = If (k) <then_branch = yes () => (float[n, 4] f) { f = Exp(s4) }, else_branch = no () => (float[n, 4] o) { o = Sigmoid(s3) }>
+          turned = Neg(t)
+          %s
+          e = If (c) <then_branch = is () => (float[n, 4] j) { j = Sin(turned4) }, else_branch = not () => (float[n, 4] l) { l = Cos(turned3) }>
+          %s
+          y = Add(e4, x)
+          g = Gather(m, i)
+        }""" % (values(48, 1), values(48, 2), values(16, 3), *(layers.format(name) for name in ("s", "turned", "e"))),
+        x=["n", 4], i=np.array([3, 1]), c=np.array(True))
+
+
+def decided():
+    """A branch that the size decides: one has a lookup that may fail, and they read constants in orders of their own."""
+    values = [", ".join(str(v) for v in np.random.default_rng(seed).integers(-4, 5, 16) / 4) for seed in range(3)]
+    return Written("""
+        main (float[n, 4] x, int64[2] i) => (float[n, 4] y)
+        <float[4, 4] u = {%s}, float[4, 4] v = {%s}, float[4, 4] w = {%s}, int64[1] one = {1}> {
+          rows = Shape <start = 0, end = 1> (x)
+          k = Equal(rows, one)
+          c = Squeeze(k)
+          y = If (c) <then_branch = is () => (float[n, 4] a) {
+              b = MatMul(x, u)
+              d = Softmax(b)
+              e = MatMul(d, v)
+              f = Gather(w, i)
+              g = ReduceSum <keepdims = 0> (f)
+              a = Add(e, g)
+            }, else_branch = not () => (float[n, 4] h) {
+              j = MatMul(x, v)
+              l = Tanh(j)
+              m = MatMul(l, u)
+              h = Exp(m)
+            }>
+        }""" % tuple(values), x=["n", 4], i=np.array([3, 1]))
+
+
 LOADS = ("--weights=swap", "--load-rate=1M:1us:16")
 
 # Model, lists, other bounds with the sizes to try, flags, bytes that the arena may be larger by: run-time integers that
@@ -138,11 +206,25 @@ CASES = {
 }
 
 
+# Likewise of programs for CUDA. Branches have no slots in common, 8 bytes each.
+DEVICE_CASES = {
+    "images": (image(), {"H": (12, 17), "W": (20, 12)}, {}, (), 0),
+    "bounds": (sequence(), {"seq": (4, 7)}, {"batch": (1, 3, 2)}, ("--weights=file",), 64),
+    "found": (found(), {"n": (4, 9)}, {}, (), 8),
+    "in place": (in_place(), {"H": (3, 9), "W": (12,)}, {}, ("--graph=off",), 0),
+    "shrinking": (shrinking(), {"n": (2, 9)}, {}, (), 0),
+    "rows": (rows(), {"n": (5, 2, 8)}, {}, ("--place=",), 256),
+    "decided": (decided(), {"n": (1, 3)}, {}, (), 0),
+    "on the host": (image(), {"H": (12, 17)}, {"W": (12, 20, 17)}, ("--place=host",), 96),
+}
+
+
 class Case:
     def __init__(self, tools, work, name, io):
         self.tools, self.work, self.name = tools, work, name.replace(" ", "_") + "_" + io
-        self.net, self.lists, self.bounds, self.flags, self.slack = CASES[name] if name in CASES else STATES[name][0]
-        self.flags += ("--io=" + io,)
+        cases = DEVICE_CASES if tools.device else {**CASES, **{state: STATES[state][0] for state in STATES}}
+        self.net, self.lists, self.bounds, self.flags, self.slack = cases[name]
+        self.flags = tuple(os.path.join("--place=" + work, "turned.txt") if flag == "--place=" else flag for flag in self.flags) + ("--io=" + io,)
         self.path = os.path.join(work, self.name + ".onnx")
         self.model = self.net.model()
         onnx.save(self.model, self.path)
@@ -251,11 +333,15 @@ def main():
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--work", required=True)
     parser.add_argument("names", nargs="*")
+    parser.add_argument("--device", default="", help="archive of the fake CUDA runtime")
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
+    with open(os.path.join(args.work, "turned.txt"), "w") as file:
+        file.write("turned\n")
+    tools = host.Toolchain(os.path.abspath(args.occamyc), args.cc, host.STRICT.replace("-O1", "-O0"), device=os.path.abspath(args.device) if args.device else "",
+                           flags=["--target=cuda"] if args.device else [])
     failed = passed = 0
-    for name, io in itertools.product(args.names or [*CASES, *STATES], ("caller", "arena")):
-        tools = host.Toolchain(os.path.abspath(args.occamyc), args.cc, host.STRICT.replace("-O1", "-O0"))
+    for name, io in itertools.product(args.names or (DEVICE_CASES if args.device else [*CASES, *STATES]), ("caller", "device" if args.device else "arena")):
         try:
             said = check_runs(tools, args.work, name, io) if name in STATES else Case(tools, args.work, name, io).check()
             print(f"pass {name:10} {io:6} {said}")

@@ -106,7 +106,7 @@ static void a_loop_of_constants_is_in_the_graph(void **state)
     }
     assert_int_equal(p->graph.begin, UP);
     assert_int_equal(p->graph.end, FETCH);
-    assert_int_equal(program_graphs(p, &steps, &nodes), 1);
+    assert_int_equal(program_graphs(p, (Range){0, p->nstep}, &steps, &nodes), 1);
     assert_int_equal(steps, 3);
     assert_int_equal(nodes, 5); /* three of the loop */
     assert_int_equal(program_walked(p, (Range){LOOP, DOWN}, false), 9);

@@ -346,6 +346,44 @@ static void an_operand_out_of_reach_is_refused(void **state)
     assert_true(moved > 200);
 }
 
+/* A block of two constants of 8 bytes, 256 bytes apart, of which a step reads bytes [lo,hi). */
+static int recheck_window(World *w, int64_t lo, int64_t hi, int expr)
+{
+    Program *p = w->program;
+    Content  content[] = {{0, 0}, {1, 256}};
+    Plan     plan;
+    int      weights = world_buffer(w, BUFFER_WEIGHT, 8), s;
+
+    assert_int_equal(weights, 0);
+    world_buffer(w, BUFFER_WEIGHT, 8);
+    world_buffer(w, BUFFER_RESIDENT, 512);
+    p->buffer[2].content = content;
+    p->buffer[2].ncontent = 2;
+    p->buffer[2].regions = 1u << MEMORY_DEVICE;
+    p->language = LANGUAGE_DEVICE;
+    s = world_step(w, STEP_KERNEL);
+    p->step[s].home = HOME_UNITS;
+    world_window(w, s, 2, lo, hi, OPERAND_READS);
+    p->step[s].operand[0].offset.expr = expr;
+    p->graph = (Range){0, 1};
+    plan = plan_apart(w);
+    s = recheck_unheard(w, &plan);
+    p->nbuffer = p->nstep = 0;
+    return s;
+}
+
+static void a_step_reads_one_constant_of_a_block(void **state)
+{
+    World *w = *state;
+
+    assert_int_equal(recheck_window(w, 0, 8, -1), 0);
+    assert_int_equal(recheck_window(w, 260, 264, -1), 0);
+    assert_int_equal(recheck_window(w, 0, 9, -1), -1);
+    assert_int_equal(recheck_window(w, 4, 260, -1), -1);
+    assert_int_equal(recheck_window(w, 264, 265, -1), -1);
+    assert_int_equal(recheck_window(w, 256, 264, 0), -1);
+}
+
 /* ------------------------------------------------------------------------------------------------------------ units */
 
 /* factor times one run-time integer, or none (-1). */
@@ -392,9 +430,13 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
     const struct CMUnitTest tests[] = {
-        TEST(both_sides_read_what_was_written), TEST(a_static_program_becomes_one_graph),
-        TEST(another_graph_is_refused),         TEST(extents_of_a_graph_come_first),
-        TEST(a_dropped_wait_is_refused),        TEST(an_operand_out_of_reach_is_refused),
+        TEST(both_sides_read_what_was_written),
+        TEST(a_static_program_becomes_one_graph),
+        TEST(another_graph_is_refused),
+        TEST(extents_of_a_graph_come_first),
+        TEST(a_dropped_wait_is_refused),
+        TEST(an_operand_out_of_reach_is_refused),
+        TEST(a_step_reads_one_constant_of_a_block),
         TEST(a_copy_falls_into_its_elements),
     };
 
