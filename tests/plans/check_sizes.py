@@ -43,16 +43,16 @@ def batch():
 
 
 def sequence():
-    """Self-attention with computed shapes, and a recurrent layer behind it."""
+    """Self-attention with computed shapes, and a recurrent layer behind it; of small weights, so that rounding does not grow."""
     net = Net(x=["batch", "seq", 16])
     shape = net.add("Concat", net.add("Slice", net.add("Shape", "x"), np.array([0]), np.array([2])), np.array([2, 8]), axis=0)
-    heads = [net.add("Transpose", net.add("Reshape", net.add("MatMul", "x", numbers([16, 16])), shape), perm=order)
+    heads = [net.add("Transpose", net.add("Reshape", net.add("MatMul", "x", numbers([16, 16]) / 4), shape), perm=order)
              for order in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3])]
     scores = net.add("Softmax", net.add("MatMul", heads[0], heads[1]), axis=-1)
     net.give(scores, 4)
     y = net.add("Transpose", net.add("MatMul", scores, heads[2]), perm=[2, 0, 1, 3])
     y = net.add("Reshape", y, np.array([0, 0, 16]))
-    net.give(net.add("GRU", y, numbers([1, 24, 16]), numbers([1, 24, 8]), hidden_size=8), 4)
+    net.give(net.add("GRU", y, numbers([1, 24, 16]) / 4, numbers([1, 24, 8]) / 4, hidden_size=8), 4)
     return net
 
 
