@@ -81,13 +81,14 @@ static Swap swap_of(const Joining *j, int index)
     return swap;
 }
 
-/* The slowest branch, with what holds for all. */
+/* The slowest branch of those with loads, with what holds for all. */
 static void take_most(const Swap *size, int count, Swap *swap)
 {
     int slowest = 0;
 
     for (int i = 1; i < count; i++)
-        slowest = size[i].time > size[slowest].time ? i : slowest;
+        if (size[slowest].loader.rate <= 0.0 || (size[i].loader.rate > 0.0 && size[i].time > size[slowest].time))
+            slowest = i;
     *swap = size[slowest];
     swap->label = NULL;
     swap->kept = swap->blocks = swap->tables = 0;
