@@ -53,33 +53,39 @@ OCC_HOT occ_vf occ_recur_activate(occ_vf x, int64_t kind, const double *table_ac
     }
 }
 
-/* One panel of n <= 32 gates: g[n] = start[n] + sum over k of h[k] * r[k][n]. */
-OCC_HOT void occ_recur_panel(float *g, const float *start, const float *h, const float *r, int64_t hidden, int64_t n)
+/* Panels of 32 gates that are multiplied together, so that the sums of one do not wait for those of k before. */
+#define OCC_RECUR_PANELS (OCC_W >= 8 ? 2 : 1)
+
+/* Some panels (literal) of 32 gates: g[32] = start[32] + sum over k of h[k] * r[k][32]. */
+OCC_HOT void occ_recur_panels(float *g, const float *start, const float *h, const float *r, int64_t hidden, int panels)
 {
-    occ_vf acc[32 / OCC_W];
+    occ_vf acc[OCC_RECUR_PANELS * 32 / OCC_W];
 
     OCC_UNROLL(32)
-    for (int i = 0; i < 32 / OCC_W; i++)
+    for (int i = 0; i < panels * 32 / OCC_W; i++)
         acc[i] = occ_vset(0.0f);
-    if (n == 32) {
-        for (int64_t k = 0; k < hidden; k++) {
-            occ_vf x = occ_vset(h[k]);
+    for (int64_t k = 0; k < hidden; k++) {
+        const occ_vf x = occ_vset(h[k]);
 
-            OCC_UNROLL(32)
-            for (int i = 0; i < 32 / OCC_W; i++)
-                acc[i] = acc[i] + x * occ_vload(r + k * 32 + i * OCC_W, OCC_W);
-        }
         OCC_UNROLL(32)
-        for (int i = 0; i < 32 / OCC_W; i++)
-            occ_vstore(g + i * OCC_W, acc[i] + occ_vload(start + i * OCC_W, OCC_W), OCC_W);
-        return;
+        for (int i = 0; i < panels * 32 / OCC_W; i++)
+            acc[i] = occ_vfma(x, occ_vload(r + i * OCC_W / 32 * 32 * hidden + k * 32 + i * OCC_W % 32, OCC_W), acc[i]);
     }
-    for (int64_t i = 0; i < n; i++) {
-        float sum = 0.0f;
+    OCC_UNROLL(32)
+    for (int i = 0; i < panels * 32 / OCC_W; i++)
+        occ_vstore(g + i * OCC_W, acc[i] + occ_vload(start + i * OCC_W, OCC_W), OCC_W);
+}
+
+/* The last panel, of n < 32 gates, a vector of them at a time. */
+OCC_HOT void occ_recur_rest(float *g, const float *start, const float *h, const float *r, int64_t hidden, int64_t n)
+{
+    for (int64_t i = 0; i < n; i += OCC_W) {
+        const int lanes = (int)occ_min(OCC_W, n - i);
+        occ_vf    acc = occ_vset(0.0f);
 
         for (int64_t k = 0; k < hidden; k++)
-            sum += h[k] * r[k * n + i];
-        g[i] = start[i] + sum;
+            acc = occ_vfma(occ_vset(h[k]), occ_vload(r + k * n + i, lanes), acc);
+        occ_vstore(g + i, acc + occ_vload(start + i, lanes), lanes);
     }
 }
 
@@ -87,8 +93,15 @@ OCC_HOT void occ_recur_panel(float *g, const float *start, const float *h, const
 OCC_HOT void occ_recur_gates(float *g, const float *start, const float *h, const float *r, int64_t hidden,
                              int64_t gates)
 {
-    for (int64_t p = 0; p < gates; p += 32)
-        occ_recur_panel(g + p, start + p, h, r + p * hidden, hidden, occ_min(32, gates - p));
+    const int64_t some = 32 * OCC_RECUR_PANELS;
+    int64_t       p = 0;
+
+    for (; p + some <= gates; p += some)
+        occ_recur_panels(g + p, start + p, h, r + p * hidden, hidden, OCC_RECUR_PANELS);
+    for (; OCC_RECUR_PANELS > 1 && p + 32 <= gates; p += 32)
+        occ_recur_panels(g + p, start + p, h, r + p * hidden, hidden, 1);
+    if (p < gates)
+        occ_recur_rest(g + p, start + p, h, r + p * hidden, hidden, gates - p);
 }
 
 /* The hidden units that a call computes: units [first, end) of all. Slices begin at multiples of 32. */
@@ -147,8 +160,11 @@ OCC_HOT occ_recur_span occ_recur_steps(int64_t round, int64_t rounds, int64_t le
 /* Copies the states of the units. */
 OCC_HOT void occ_recur_copy(float *to, const float *from, occ_recur_units units)
 {
-    for (int64_t j = 0; j < units.end - units.first; j++)
-        to[j] = from[j];
+    for (int64_t j = 0; j < units.end - units.first; j += OCC_W) {
+        const int n = (int)occ_min(OCC_W, units.end - units.first - j);
+
+        occ_vstore(to + j, occ_vload(from + j, n), n);
+    }
 }
 
 /* The end of a row: its final state, `from` the gates of its last step where there is one, and zeros in y, if it is
