@@ -20,11 +20,11 @@ OCC_INLINE void occ_parallel(occ_parallel_for run, void *parallel_context, occ_p
         part(context, i);
 }
 
-/* The same `rounds` times: all slices of a round are done before the next one begins. *round counts them. */
+/* The same `rounds` times: all slices of a round are done before the next one begins. *index counts them. */
 OCC_INLINE void occ_parallel_rounds(occ_parallel_for run, void *parallel_context, occ_part part, void *context,
-                                    int64_t *round, int64_t rounds, int64_t parts)
+                                    int64_t *index, int64_t rounds, int64_t parts)
 {
-    for (*round = 0; *round < rounds; ++*round)
+    for (*index = 0; *index < rounds; ++*index)
         occ_parallel(run, parallel_context, part, context, parts);
 }
 

@@ -147,14 +147,14 @@ typedef struct occ_recur_span {
     int64_t first, end, last;
 } occ_recur_span;
 
-/* All steps where round < 0. Else the step that each slice computes in this round, of `rounds` for each step, before
- * any slice begins the next one: none in the round behind the last step. */
-OCC_HOT occ_recur_span occ_recur_steps(int64_t round, int64_t rounds, int64_t length)
+/* All steps where round_index < 0. Else the step that each slice computes in this round, of `rounds` for each step,
+ * before any slice begins the next one: none in the round behind the last step. */
+OCC_HOT occ_recur_span occ_recur_steps(int64_t round_index, int64_t rounds, int64_t length)
 {
-    const int64_t        step = round / rounds;
+    const int64_t        step = round_index / rounds;
     const occ_recur_span all = {0, length, 1}, one = {step, occ_min(step + 1, length), step >= length};
 
-    return round < 0 ? all : one;
+    return round_index < 0 ? all : one;
 }
 
 /* Copies the states of the units. */
@@ -182,9 +182,9 @@ OCC_HOT void occ_recur_end(float *h, const float *from, float *y, int64_t length
 /* The sizes of an LSTM: time steps, batch, hidden units; strides of y between steps and between members (yt, yb), of h
  * and of c between members (sb, cb), of xg between steps and between members (gt, gb), all in elements.
  *   first, units: the call computes units [first, first + units); y, h, c and xg are those of unit `first`
- *   round: -1, or the round that the call belongs to (occ_recur_steps) */
+ *   round_index: -1, or the round that the call belongs to (occ_recur_steps) */
 typedef struct occ_lstm_form {
-    int64_t time, batch, hidden, yt, yb, sb, cb, gt, gb, reverse, coupled, first, units, round;
+    int64_t time, batch, hidden, yt, yb, sb, cb, gt, gb, reverse, coupled, first, units, round_index;
 } occ_lstm_form;
 
 /* The gates of OCC_W hidden units before their activations. */
@@ -231,7 +231,7 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
 
     for (int64_t b = 0; b < form->batch; b++) {
         const int64_t        length = lengths ? lengths[b] : form->time;
-        const occ_recur_span span = occ_recur_steps(form->round, 1, length);
+        const occ_recur_span span = occ_recur_steps(form->round_index, 1, length);
         float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
 
         if (length < 0 || length > form->time)
@@ -260,7 +260,7 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
 
 /* The sizes of a GRU, as in occ_lstm_form. */
 typedef struct occ_gru_form {
-    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, before, first, units, round;
+    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, before, first, units, round_index;
 } occ_gru_form;
 
 /* The gates z and r of the units at a time step, whose gates are x; r is activated and, but where `before` is set,
@@ -313,12 +313,12 @@ OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, float *xg, const flo
                            const double *table_act, float limit)
 {
     const int64_t         first = form->first, before = form->before, rounds = before ? 1 : 2, gt = form->gt;
-    const int64_t         half = before || form->round < 0 ? -1 : form->round % 2;
+    const int64_t         half = before || form->round_index < 0 ? -1 : form->round_index % 2;
     const occ_recur_units units = {first, first + form->units, form->hidden};
 
     for (int64_t b = 0; b < form->batch; b++) {
         const int64_t        length = lengths ? lengths[b] : form->time;
-        const occ_recur_span span = occ_recur_steps(form->round, rounds, length);
+        const occ_recur_span span = occ_recur_steps(form->round_index, rounds, length);
         float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
 
         if (length < 0 || length > form->time)
@@ -345,7 +345,7 @@ OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, float *xg, const flo
 
 /* The sizes of a simple recurrent cell, as in occ_lstm_form. */
 typedef struct occ_rnn_form {
-    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, first, units, round;
+    int64_t time, batch, hidden, yt, yb, sb, gt, gb, reverse, first, units, round_index;
 } occ_rnn_form;
 
 /* rnn - a simple recurrent cell, which has one gate; arguments as for lstm. */
@@ -357,7 +357,7 @@ OCC_INLINE int occ_rnn_f32(float *y, float *h, float *xg, const float *r, const 
 
     for (int64_t b = 0; b < form->batch; b++) {
         const int64_t        length = lengths ? lengths[b] : form->time;
-        const occ_recur_span span = occ_recur_steps(form->round, 1, length);
+        const occ_recur_span span = occ_recur_steps(form->round_index, 1, length);
         float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
 
         if (length < 0 || length > form->time)

@@ -11,7 +11,7 @@ static const struct {
     {"unsigned char *", "arena"},   {"const int64_t *", "d"},
     {"unsigned char *", "state"},   {"const unsigned char *", "weights"},
     {"const @_inputs *", "in"},     {"const @_outputs *", "out"},
-    {"unsigned char *", "kept"},    {"int64_t ", "round"},
+    {"unsigned char *", "kept"},    {"int64_t ", "round_index"},
     {"unsigned char *", "arena_1"}, {"unsigned char *", "arena_2"},
     {"unsigned char *", "arena_3"}, {"unsigned char *", "arena_4"},
     {"unsigned char *", "arena_5"}, {"unsigned char *", "arena_6"},
@@ -104,7 +104,7 @@ void emit_parallel(Emit *emit, int index, Text *call)
     emit->parallel = true;
     if (step->rounds) {
         emit->rounds = true;
-        rounds = arena_printf(emit->arena, ", &context.round, %lld", (long long)step->rounds);
+        rounds = arena_printf(emit->arena, ", &context.round_index, %lld", (long long)step->rounds);
     }
     text_printf(call, "occ_parallel%s(memory->parallel_for, memory->parallel_context, %s, &context%s, %d)",
                 step->rounds ? "_rounds" : "", put_slices(emit, step, index), rounds, step->slices);

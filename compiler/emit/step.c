@@ -89,10 +89,10 @@ static void put_arg(StepText *b, const Param *param, const Arg *arg)
 {
     switch (param->kind) {
     case PARAM_INT:
-        if (b->step->rounds && !strcmp(param->name, "round")) {
-            put_param(b, "int64_t ", "round");
-            text_put(b->extra, ", round");
-            text_put(&b->call, "round");
+        if (b->step->rounds && !strcmp(param->name, "round_index")) {
+            put_param(b, "int64_t ", "round_index");
+            text_put(b->extra, ", round_index");
+            text_put(&b->call, "round_index");
             b->fixed = false;
             return;
         }

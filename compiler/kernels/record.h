@@ -47,7 +47,7 @@ typedef struct CutRule {
     bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
 
     /* How often each slice is called, where it needs what the others computed: all are called for round 0, then all for
-     * round 1 and so on. The kernel's argument `round` says which one it is. NULL: once. */
+     * round 1 and so on. The kernel's argument `round_index` says which one it is. NULL: once. */
     int64_t (*rounds)(const Step *step);
 
     /* The operand whose values may make the kernel fail. A step that has it stays whole: a slice could not stop the

@@ -318,7 +318,7 @@ static int lower_direction(Lower *lower, const Recurrent *r, int64_t direction)
         ARG(yt, y.buffer < 0 ? none : y.stride[first ? 1 : 0]), ARG(yb, y.buffer < 0 ? none : y.stride[first ? 0 : 2]),
         ARG(sb, state.stride[first ? 0 : 1]), ARG_IF(lstm, cb, cell.stride[first ? 0 : 1]), ARG(gt, first ? row : rows),
         ARG(gb, first ? rows : row), ARG(reverse, reverse), ARG_IF(lstm, coupled, node_int(r->node, "input_forget", 0)),
-        ARG_IF(gru, before, before), ARG(first, 0), ARG(units, h), ARG(round, -1),
+        ARG_IF(gru, before, before), ARG(first, 0), ARG(units, h), ARG(round_index, -1),
         ARGS(kind, r->cell->nactivation, kind), ARGS(table_act, 2 * r->cell->nactivation, table),
         ARG(limit, node_float(r->node, "clip", 0.0f)));
 }
