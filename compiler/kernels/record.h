@@ -45,14 +45,6 @@ typedef struct CutRule {
     void (*take)(Step *slice, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
     double (*work)(const Step *step);                            /* nanoseconds on one core, roughly */
     bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
-
-    /* How often each slice is called, where it needs what the others computed: all are called for round 0, then all for
-     * round 1 and so on. The kernel's argument `round_index` says which one it is. NULL: once. */
-    int64_t (*rounds)(const Step *step);
-
-    /* The operand whose values may make the kernel fail. A step that has it stays whole: a slice could not stop the
-     * others. NULL: the kernel never fails. */
-    const char *fails_by;
 } CutRule;
 
 /* How a step falls into units for the threads of a device: along several axes at once, each in the smallest grains.
@@ -97,6 +89,15 @@ enum { MAX_TOUCHED = 4, MAX_SHARED = 6 }; /* the lists end with NULL */
 
 typedef struct KernelRecord {
     CutRule cut;
+
+    /* How often each slice is called, where it needs what the others computed: all are called for round 0, then all for
+     * round 1 and so on. The kernel's argument `round_index` says which one it is. NULL: once. */
+    int64_t (*rounds)(const Step *step);
+
+    /* The operand whose values may make the kernel fail. A step that has it stays whole: a slice could not stop the
+     * others. NULL: the kernel never fails. */
+    const char *fails_by;
+
     Panels (*panels)(const Step *step); /* what a cut of axis 1 reads; NULL, or no units: panels stay whole */
     UnitRule units;
     UnitLine line[MAX_LINES]; /* where there is no rule for units */

@@ -64,7 +64,8 @@ static int64_t rounds_recurrent(const Step *step)
     return (twice ? 2 : 1) * step_value(step, "time", 0) + 1;
 }
 
-const KernelRecord kernel_recurrent = {
-    .cut = {offer_units, take_units, work_recurrent, false, rounds_recurrent, "lengths"},
-    .operations = operations_recurrent,
-    .line = {{"batch", "y=yb, h=sb, c=cb, xg=gb, lengths=1"}}};
+const KernelRecord kernel_recurrent = {.cut = {offer_units, take_units, work_recurrent, false},
+                                       .rounds = rounds_recurrent,
+                                       .fails_by = "lengths",
+                                       .operations = operations_recurrent,
+                                       .line = {{"batch", "y=yb, h=sb, c=cb, xg=gb, lengths=1"}}};

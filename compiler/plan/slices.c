@@ -126,7 +126,7 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     Division            division;
 
     if (!record->cut.offer || !step_is_plain(program, step) || has_parts_of_bytes(step) ||
-        (record->cut.fails_by && step_operand_of(step, record->cut.fails_by)))
+        (record->fails_by && step_operand_of(step, record->fails_by)))
         return;
     work = record->cut.work(step);
     if (work <= 0.0) /* tensors without elements, which may lie nowhere */
@@ -135,14 +135,14 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     threads = most < threads ? (int)most : threads;
     if (threads < 2)
         return;
-    each = has_scratch(program, step) || record->cut.rounds ? 1 : (int)(most / (2.0 * threads));
+    each = has_scratch(program, step) || record->rounds ? 1 : (int)(most / (2.0 * threads));
     division = best_division(step, record, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
     if (division.slices < 2)
         return;
     step->slices = division.slices;
     step->cut = division.cut;
     step->remainder = division.remainder;
-    step->rounds = record->cut.rounds ? record->cut.rounds(step) : 0;
+    step->rounds = record->rounds ? record->rounds(step) : 0;
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
             program->buffer[step->operand[k].buffer].copies = step->slices;

@@ -1,6 +1,6 @@
 /* slices.h - steps cut into slices that may run at the same time: a static partition, made at compile time. A slice is
  * a step of its own, the same kernel on a window of the result. So no kernel knows of slices, but for those that are
- * called in rounds (CutRule), and every bit is that of the whole step. Knows nothing of threads. */
+ * called in rounds (KernelRecord), and every bit is that of the whole step. Knows nothing of threads. */
 #ifndef OCC_PLAN_SLICES_H
 #define OCC_PLAN_SLICES_H
 

@@ -77,7 +77,7 @@ static uint8_t y[MOST * MOST_BYTES + 1], staging[AHEAD * 8192 + 1];
 
 static int run(const occ_rows_form *form, const int64_t *index, int64_t count, int check)
 {
-    occ_loads loads = {load, wait, &disk, NULL, 0, 0, 0, check, 0, 0};
+    occ_loads loads = {load, wait, &disk, NULL, 0, 0, 0, check, 1, 0, 0};
     occ_table table = {&loads, START};
 
     memset(y, 0xa5, sizeof y);

@@ -59,9 +59,9 @@ static void every_row_has_a_whole_record(void **state)
             fail_msg("%s is cut along two axes and along none", kernel->name);
         if (!record->tiles.can_make_small_rows != !record->tiles.small_rows)
             fail_msg("the record of %s says only a part of how its rows are made in blocks", kernel->name);
-        if (record->cut.offer && kernel->fails && !record->cut.fails_by)
+        if (record->cut.offer && kernel->fails && !record->fails_by)
             fail_msg("%s may fail and is cut", kernel->name);
-        if (record->cut.fails_by && !has_operand(kernel, record->cut.fails_by))
+        if (record->fails_by && !has_operand(kernel, record->fails_by))
             fail_msg("%s fails by an operand that it does not have", kernel->name);
     }
 }
