@@ -301,8 +301,9 @@ static int plan_sizes(Compilation *c, Compilation *v, int count, const SizeBudge
     return variants_join(variant, count, &c->lowering, &c->chosen);
 }
 
-/* What to plan all combinations with anew, where they need `excess` bytes more than --max-ram: the arena that one of
- * the others needs, beside which the last one keeps less, or else fewer bytes. False: there is no such thing. */
+/* The budget with which all combinations are planned anew, where they need `excess` bytes more than --max-ram: the
+ * arena that one of the others needs, beside which the last one keeps less, or else fewer bytes. False: there is
+ * none. */
 static bool plan_smaller(const Compilation *c, const Compilation *v, int count, int64_t excess, SizeBudget *budget)
 {
     const Alternative *last = &v[count - 1].chosen;

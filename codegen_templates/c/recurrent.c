@@ -167,16 +167,41 @@ OCC_HOT void occ_recur_copy(float *to, const float *from, occ_recur_units units)
     }
 }
 
-/* The end of a row: its final state, `from` the gates of its last step where there is one, and zeros in y, if it is
- * given, for the times behind. */
-OCC_HOT void occ_recur_end(float *h, const float *from, float *y, int64_t length, int64_t time, int64_t ystride,
-                           occ_recur_units units)
+/* A row of a batch: gates from unit 0 on, of time 0; state and results of the first unit that the call computes (y may
+ * be NULL); valid times; strides of x and y between steps. */
+typedef struct occ_recur_row {
+    float  *x, *h, *y;
+    int64_t length, gt, yt, reverse;
+} occ_recur_row;
+
+/* The gates of step s. */
+OCC_HOT float *occ_recur_at(const occ_recur_row *row, int64_t s)
 {
-    if (length > 0)
-        occ_recur_copy(h, from, units);
-    for (int64_t t = length; y && t < time; t++)
+    return row->x + occ_recur_time(s, row->length, row->reverse) * row->gt;
+}
+
+/* The states of all units before step s: those of the step before lie in place of its first gates. */
+OCC_HOT const float *occ_recur_state(const occ_recur_row *row, int64_t s, int64_t first)
+{
+    return s > 0 ? occ_recur_at(row, s - 1) : row->h - first;
+}
+
+/* Results of step s: its states. */
+OCC_HOT void occ_recur_result(const occ_recur_row *row, int64_t s, occ_recur_units units)
+{
+    if (row->y)
+        occ_recur_copy(row->y + occ_recur_time(s, row->length, row->reverse) * row->yt,
+                       occ_recur_at(row, s) + units.first, units);
+}
+
+/* The end of a row: the final state, and zeros in y for the times behind. */
+OCC_HOT void occ_recur_end(const occ_recur_row *row, int64_t time, occ_recur_units units)
+{
+    if (row->length > 0)
+        occ_recur_copy(row->h, occ_recur_at(row, row->length - 1) + units.first, units);
+    for (int64_t t = row->length; row->y && t < time; t++)
         for (int64_t j = 0; j < units.end - units.first; j++)
-            y[t * ystride + j] = 0.0f;
+            row->y[t * row->yt + j] = 0.0f;
 }
 
 /* The sizes of an LSTM: time steps, batch, hidden units; strides of y between steps and between members (yt, yb), of h
@@ -226,21 +251,22 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
                             const int64_t *lengths, const occ_lstm_form *form, const occ_extent *kind,
                             const double *table_act, float limit)
 {
-    const int64_t         hidden = form->hidden, first = form->first, yt = form->yt, gt = form->gt;
+    const int64_t         hidden = form->hidden, first = form->first;
     const occ_recur_units units = {first, first + form->units, hidden};
 
     for (int64_t b = 0; b < form->batch; b++) {
         const int64_t        length = lengths ? lengths[b] : form->time;
         const occ_recur_span span = occ_recur_steps(form->round_index, 1, length);
-        float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
+        float *const         yb = y ? y + b * form->yb : y;
+        const occ_recur_row  row = {
+             xg + b * form->gb - first, h + b * form->sb, yb, length, form->gt, form->yt, form->reverse};
 
         if (length < 0 || length > form->time)
             return OCC_EINDEX;
         for (int64_t s = span.first; s < span.end; s++) {
-            const int64_t t = occ_recur_time(s, length, form->reverse), last = t + (form->reverse ? 1 : -1);
-            float        *gate = row + t * gt;
+            float *gate = occ_recur_at(&row, s);
 
-            occ_recur_products(gate, s ? row + last * gt : hb - first, r, 4, units);
+            occ_recur_products(gate, occ_recur_state(&row, s, first), r, 4, units);
             for (int64_t j = units.first; j < units.end; j += OCC_W) {
                 int                  n = (int)occ_min(OCC_W, units.end - j);
                 const occ_lstm_gates g = {occ_vload(gate + j, n), occ_vload(gate + hidden + j, n),
@@ -248,12 +274,10 @@ OCC_INLINE int occ_lstm_f32(float *y, float *h, float *c, float *xg, const float
 
                 occ_lstm_units(gate, c + b * form->cb - first, &g, peephole, form, kind, table_act, limit, j, n);
             }
-            if (y)
-                occ_recur_copy(yb + t * yt, gate + first, units);
+            occ_recur_result(&row, s, units);
         }
         if (span.last)
-            occ_recur_end(hb, row + first + occ_recur_time(length - 1, length, form->reverse) * gt, yb, length,
-                          form->time, yt, units);
+            occ_recur_end(&row, form->time, units);
     }
     return 0;
 }
@@ -312,33 +336,32 @@ OCC_INLINE int occ_gru_f32(float *y, float *h, float *gate, float *xg, const flo
                            const int64_t *lengths, const occ_gru_form *form, const occ_extent *kind,
                            const double *table_act, float limit)
 {
-    const int64_t         first = form->first, before = form->before, rounds = before ? 1 : 2, gt = form->gt;
+    const int64_t         first = form->first, before = form->before, rounds = before ? 1 : 2;
     const int64_t         half = before || form->round_index < 0 ? -1 : form->round_index % 2;
     const occ_recur_units units = {first, first + form->units, form->hidden};
 
     for (int64_t b = 0; b < form->batch; b++) {
         const int64_t        length = lengths ? lengths[b] : form->time;
         const occ_recur_span span = occ_recur_steps(form->round_index, rounds, length);
-        float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
+        float *const         yb = y ? y + b * form->yb : y;
+        const occ_recur_row  row = {
+             xg + b * form->gb - first, h + b * form->sb, yb, length, form->gt, form->yt, form->reverse};
 
         if (length < 0 || length > form->time)
             return OCC_EINDEX;
         for (int64_t s = span.first; s < span.end; s++) {
-            const int64_t t = occ_recur_time(s, length, form->reverse), last = t + (form->reverse ? 1 : -1);
-            float        *x = row + t * gt;
-            const float  *state = s ? row + last * gt : hb - first;
+            float       *x = occ_recur_at(&row, s);
+            const float *state = occ_recur_state(&row, s, first);
 
             if (half != 1)
                 occ_gru_reset(x, state, r, before, units, kind, table_act, limit);
             if (half == 0)
                 continue;
             occ_gru_units(x, state, gate, r, hbias, before, units, kind, table_act, limit);
-            if (y)
-                occ_recur_copy(yb + t * form->yt, x + first, units);
+            occ_recur_result(&row, s, units);
         }
         if (span.last)
-            occ_recur_end(hb, row + first + occ_recur_time(length - 1, length, form->reverse) * gt, yb, length,
-                          form->time, form->yt, units);
+            occ_recur_end(&row, form->time, units);
     }
     return 0;
 }
@@ -352,32 +375,31 @@ typedef struct occ_rnn_form {
 OCC_INLINE int occ_rnn_f32(float *y, float *h, float *xg, const float *r, const int64_t *lengths,
                            const occ_rnn_form *form, const occ_extent *kind, const double *table_act, float limit)
 {
-    const int64_t         first = form->first, gt = form->gt;
+    const int64_t         first = form->first;
     const occ_recur_units units = {first, first + form->units, form->hidden};
 
     for (int64_t b = 0; b < form->batch; b++) {
         const int64_t        length = lengths ? lengths[b] : form->time;
         const occ_recur_span span = occ_recur_steps(form->round_index, 1, length);
-        float               *row = xg + b * form->gb - first, *hb = h + b * form->sb, *yb = y ? y + b * form->yb : y;
+        float *const         yb = y ? y + b * form->yb : y;
+        const occ_recur_row  row = {
+             xg + b * form->gb - first, h + b * form->sb, yb, length, form->gt, form->yt, form->reverse};
 
         if (length < 0 || length > form->time)
             return OCC_EINDEX;
         for (int64_t s = span.first; s < span.end; s++) {
-            const int64_t t = occ_recur_time(s, length, form->reverse), last = t + (form->reverse ? 1 : -1);
-            float        *gate = row + t * gt;
+            float *gate = occ_recur_at(&row, s);
 
-            occ_recur_products(gate, s ? row + last * gt : hb - first, r, 1, units);
+            occ_recur_products(gate, occ_recur_state(&row, s, first), r, 1, units);
             for (int64_t j = units.first; j < units.end; j += OCC_W) {
                 int n = (int)occ_min(OCC_W, units.end - j);
 
                 occ_vstore(gate + j, occ_recur_activate(occ_vload(gate + j, n), kind[0], table_act, limit), n);
             }
-            if (y)
-                occ_recur_copy(yb + t * form->yt, gate + first, units);
+            occ_recur_result(&row, s, units);
         }
         if (span.last)
-            occ_recur_end(hb, row + first + occ_recur_time(length - 1, length, form->reverse) * gt, yb, length,
-                          form->time, form->yt, units);
+            occ_recur_end(&row, form->time, units);
     }
     return 0;
 }

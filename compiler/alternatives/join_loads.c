@@ -60,7 +60,7 @@ static void count_bytes(const Program *p, const int *same, Swap *swap)
             *(p->buffer[order[i]].kind == BUFFER_TABLE ? &swap->tables : &swap->blocks) += p->buffer[order[i]].size;
 }
 
-/* What one branch says of its loads, with the numbers of the joined program. */
+/* The loads of one branch, with the numbers of the joined program. */
 static Swap swap_of(const Joining *j, int index)
 {
     const Renumbering *number = &j->number[index];

@@ -122,7 +122,7 @@ static void put_curve(Json *json, const Swap *swap)
     json_close(json, ']');
 }
 
-/* What runs do that are given the same sizes. */
+/* The loads of a run with these sizes. */
 static void put_runs(Json *json, const Swap *swap)
 {
     json_int(json, "kept", swap->kept);

@@ -67,7 +67,7 @@ double budget_bound(const Budget *budget, int64_t bytes);
  * Returns 0; 1: fewer bytes than budget_least, *plan is not set; -1: a layout failed. */
 int budget_plan(Budget *budget, int64_t bytes, BudgetPlan *plan);
 
-/* What is given where another plan has been made before, which shares the arena and the blocks that stay. */
+/* A plan that was made before, with which this one shares the arena and the blocks that stay. */
 typedef struct BudgetGiven {
     const bool *kept;  /* [nblock] blocks that stay in any case */
     int64_t     arena; /* bytes that the arena has in any case */

@@ -6,7 +6,7 @@
 
 #include "plan/plan.h"
 
-/* What the programs that are planned so far need, and how they are cut. */
+/* The needs of the programs that are planned so far, and how they are cut. */
 typedef struct Residency {
     int       nprogram;           /* 0: the first one has to leave room for the arena only */
     int64_t   arena, kept, fixed; /* bytes: the largest arena, the blocks that stay in any of them, and all else */

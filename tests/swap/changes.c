@@ -32,7 +32,7 @@ static void each_size(void)
     }
 }
 
-/* What stays for a size is there whatever size was run in between. */
+/* Blocks that stay for a size are there whatever size was run in between. */
 static void each_change(void)
 {
     for (int a = 0; a < CASE_SIZES; a++)

@@ -289,8 +289,8 @@ static void fewer_loads_at_a_time_beat_loads_at_their_readers(void **unused)
     assert_true(plan.at.time == 90 && plan.run.ahead == 2); /* at their readers 20 a step */
 }
 
-/* What a plan keeps, and its arena, given to another plan: it keeps as much, in no larger arena; with bytes to spare it
- * keeps all; with less arena than any layout needs, it takes what it needs. */
+/* A plan that is given another's arena and the blocks that stay keeps as much, in no larger arena. With bytes to spare
+ * it keeps all; with less arena than any layout needs, it takes what it needs. */
 static void what_is_given_is_used(void **unused)
 {
     Instance x;
