@@ -17,65 +17,34 @@ typedef struct LayoutLevel {
 struct Budget {
     Arena          *arena;
     const Pipeline *p;
-    BudgetPack      pack;
-    BudgetOptions   options;
-    Places         *places;
+    Fitter          fitter;
+    double          margin;
     Keeper         *keeper;
     int64_t         least, most; /* bytes of the smallest layout, and of all blocks kept beside theirs */
-    double          loss;        /* bytes of the smallest layout over their sum */
     LayoutLevel    *level;       /* [keeper_levels] */
     int             levels;      /* levels that are made, the smallest first */
 };
 
-/* A layout that needs exactly the sums of bytes. */
-typedef struct Sums {
-    const Pipeline *p;
-    Arena          *arena;
-} Sums;
-
-static int pack_sums(void *context, const int *place, const bool *kept, int64_t arena, int64_t *peak, bool *core)
-{
-    Sums *sums = context;
-
-    (void)arena;
-    (void)core;
-    *peak = pipeline_peak(sums->p, place, kept, sums->arena).bytes;
-    return 0;
-}
-
-static void place_at_readers(const Pipeline *p, int *place)
-{
-    for (int b = 0; b < p->nblock; b++)
-        place[b] = p->block[b].first;
-}
-
-Budget *budget_open(Arena *arena, const Pipeline *p, const BudgetPack *pack, const BudgetOptions *options)
+Budget *budget_open(Arena *arena, const Pipeline *p, const FitPack *pack, const BudgetOptions *options)
 {
     Budget *g = arena_one(arena, Budget);
-    Sums   *sums = arena_one(arena, Sums);
     int64_t sum = pipeline_peak(p, NULL, NULL, arena).bytes;
-    int    *place = arena_array(arena, int, p->nblock + 1);
     bool   *none = arena_array(arena, bool, p->nblock + 1), *all = arena_array(arena, bool, p->nblock + 1);
-    bool   *core = arena_array(arena, bool, p->nblock + 1);
+    Places *places = places_new(arena, p);
+    Fit     least, most;
 
-    *sums = (Sums){p, arena};
-    *g = (Budget){.arena = arena, .p = p, .pack = {pack_sums, sums}, .options = *options};
-    if (pack)
-        g->pack = *pack;
-    g->options.packs = options->packs ? options->packs : 64;
-    g->options.trials = options->trials ? options->trials : 2000;
-    g->places = places_new(arena, p);
-    g->keeper = keeper_new(arena, p, g->places, g->options.trials);
-    place_at_readers(p, place);
-    for (int b = 0; b < p->nblock; b++)
-        all[b] = true;
-    if (g->pack.pack(g->pack.context, place, none, 0, &g->least, core) < 0 ||
-        g->pack.pack(g->pack.context, place, all, 0, &g->most, core) < 0)
+    *g = (Budget){.arena = arena, .p = p, .margin = options->margin};
+    g->fitter = (Fitter){arena, p, pack, places, options->packs ? options->packs : 64, 1};
+    g->keeper = keeper_new(arena, p, places, options->trials ? options->trials : 2000);
+    memset(all, 1, (size_t)p->nblock);
+    if (fit_least(&g->fitter, none, &least) < 0 || fit_least(&g->fitter, all, &most) < 0)
         return NULL;
-    g->most = int_max(g->most + pipeline_block_bytes(p), g->least);
-    g->loss = sum > 0 ? (double)g->least / (double)sum : 1;
+    g->least = least.peak;
+    g->most = int_max(most.peak + pipeline_block_bytes(p), g->least);
+    if (sum > 0)
+        g->fitter.loss = (double)g->least / (double)sum;
     g->level = arena_array(arena, LayoutLevel, keeper_levels(g->keeper));
-    g->level[g->levels++] = (LayoutLevel){g->least, place, g->loss};
+    g->level[g->levels++] = (LayoutLevel){g->least, least.place, g->fitter.loss};
     return g;
 }
 
@@ -91,180 +60,22 @@ int64_t budget_most(const Budget *g)
 
 /* ---------------------------------------------------------------------------------------------------------- layouts */
 
-/* The search for places that can be laid out beside some kept blocks. */
-typedef struct Fit {
-    Budget     *g;
-    const bool *kept;
-    double      margin;
-    int64_t     arena; /* bytes that there are */
-    int64_t     least; /* sum of bytes with each load right before its reader */
-    int64_t     guess; /* sum that is tried first: what layouts of about that size had room for */
-    int64_t     peak;  /* of the last layout */
-    int        *place, *best;
-    int64_t     best_peak; /* of the best layout */
-    int64_t     best_sum;  /* sum for which its places were made */
-    double      best_time; /* nanoseconds of a run with its places; INFINITY: there is none */
-    double     *to;        /* [nblock] */
-    bool       *core;
-    int         left; /* layouts that may still be made */
-} Fit;
-
-/* 0: it fits, 1: it does not, -1: failed. */
-static int lay_out(Fit *f)
-{
-    memset(f->core, 0, (size_t)f->g->p->nblock * sizeof *f->core);
-    f->left--;
-    if (f->g->pack.pack(f->g->pack.context, f->place, f->kept, f->arena, &f->peak, f->core) < 0)
-        return -1;
-    return f->peak > f->arena;
-}
-
-/* Takes the block in the layout's core that waits longest for its reader, and loads it one step later. Blocks behind it
- * whose loads would then begin earlier move along. False: there is no such block. */
-static bool delay_one(Fit *f)
-{
-    const Pipeline *p = f->g->p;
-    int             longest = -1;
-
-    for (int b = 0; b < p->nblock; b++)
-        if (f->core[b] && !f->kept[b] && f->place[b] < p->block[b].first &&
-            (longest < 0 || p->block[b].first - f->place[b] > p->block[longest].first - f->place[longest]))
-            longest = b;
-    if (longest < 0)
-        return false;
-    f->place[longest]++;
-    for (int b = longest + 1; b < p->nblock; b++)
-        if (!f->kept[b] && f->place[b] < f->place[longest])
-            f->place[b] = f->place[longest];
-    return true;
-}
-
-/* The layout becomes the best one if a run with its places takes less time. */
-static void take_faster(Fit *f, int64_t sum)
-{
-    PipelineTrace trace = {f->to, NULL, NULL};
-    double        time = pipeline_run(f->g->p, f->place, f->kept, &trace).time;
-
-    if (time >= f->best_time)
-        return;
-    memcpy(f->best, f->place, (size_t)f->g->p->nblock * sizeof *f->best);
-    f->best_time = time;
-    f->best_peak = f->peak;
-    f->best_sum = sum;
-}
-
-/* Finds places for a sum of bytes, with so many loads at a time (0: any number), and lays them out. If that nearly
- * fits, a few blocks are loaded later. Returns as lay_out does. */
-static int fit_sum(Fit *f, int64_t sum, int ahead)
-{
-    enum { DELAYS = 3 };
-    int status;
-
-    places_earliest(f->g->places, f->kept, sum, ahead, f->place);
-    places_latest(f->g->places, f->kept, f->margin, f->place);
-    status = lay_out(f);
-    for (int i = 0; i < DELAYS && status == 1 && f->left > 0 && f->peak < f->arena + f->arena / 32; i++)
-        status = delay_one(f) ? lay_out(f) : 2;
-    if (status == 0)
-        take_faster(f, sum);
-    return status == 2 ? 1 : status;
-}
-
-/* Blocks that wait long for their readers cut the free bytes beside the largest tensors into pieces. So fewer loads are
- * begun at a time: the most with which the sum has a layout. Returns as lay_out does. */
-static int fit_fewer(Fit *f, int64_t sum)
-{
-    static const int ahead[] = {8, 4, 3, 2};
-    int              status = 1;
-
-    for (int i = 0; i < 4 && status == 1 && f->left > 0; i++)
-        status = fit_sum(f, sum, ahead[i]);
-    return status;
-}
-
-/* Finds the places of the largest sum whose layout fits. A sum that does not fit shrinks by as much as its layout was
- * too large, at least by 2 %. From a sum that fits, the search goes twice half the way back to the last sum that
- * failed, or to the largest sum. Returns as lay_out does; *failed: the least sum that did not fit, 0: none. */
-static int fit_largest(Fit *f, int64_t most, int64_t *failed)
-{
-    int64_t sum = int_max(f->least, int_min(f->guess, most));
-    int     status = 1;
-
-    *failed = sum < most ? most : 0;
-    while (status == 1 && f->left > 0) {
-        status = fit_sum(f, sum, 0);
-        if (status != 1 || sum == f->least)
-            break;
-        *failed = sum;
-        sum = (int64_t)((double)sum * fmin(0.98, (double)f->arena / (double)f->peak));
-        sum = int_max(sum, f->least);
-    }
-    for (int i = 0; i < 2 && status == 0 && *failed - f->best_sum > *failed / 50 && f->left > 0; i++) {
-        sum = f->best_sum + (*failed - f->best_sum) / 2;
-        status = fit_sum(f, sum, 0);
-        *failed = status == 1 ? sum : *failed;
-        status = status == 1 ? 0 : status;
-    }
-    return status;
-}
-
-/* Finds places that can be laid out in the arena: those of the largest sum that has a layout, or those of more bytes
- * and fewer loads at a time where they take less time; each load right before its reader where nothing else fits.
- * Returns as lay_out does, with the best layout where that is 0. */
-static int fit(Fit *f)
-{
-    int64_t most = int_max(f->least, (int64_t)((double)f->arena / fmin(f->g->loss, 1))), failed;
-    int     status;
-
-    f->left = f->g->options.packs;
-    if (fit_largest(f, most, &failed) < 0)
-        return -1;
-    if ((f->best_time == INFINITY || failed) && fit_fewer(f, most) < 0)
-        return -1;
-    if (f->best_time == INFINITY && fit_fewer(f, f->least) < 0)
-        return -1;
-    if (f->best_time < INFINITY)
-        return 0;
-    place_at_readers(f->g->p, f->best);
-    memcpy(f->place, f->best, (size_t)f->g->p->nblock * sizeof *f->best);
-    f->best_sum = f->least;
-    status = lay_out(f);
-    f->best_peak = f->peak;
-    return status;
-}
-
-/* loss: bytes of layouts of about that size over their sums. */
-static Fit fit_new(Budget *g, const bool *kept, int64_t arena, double loss, double margin)
-{
-    Fit f = {.g = g,
-             .kept = kept,
-             .arena = arena,
-             .margin = margin,
-             .guess = (int64_t)((double)arena / loss),
-             .best_time = INFINITY};
-
-    f.least = pipeline_peak(g->p, NULL, kept, g->arena).bytes;
-    f.place = arena_array(g->arena, int, g->p->nblock + 1);
-    f.best = arena_array(g->arena, int, g->p->nblock + 1);
-    f.core = arena_array(g->arena, bool, g->p->nblock + 1);
-    f.to = arena_array(g->arena, double, g->p->nblock + 1);
-    return f;
-}
-
 /* Makes all levels whose arena has `bytes` at most. Loads begin early: if blocks are kept, runs wait less, and overtake
  * places that were early enough without kept blocks. Returns 0 or -1. */
 static int make_levels(Budget *g, int64_t bytes)
 {
+    const bool *none = arena_array(g->arena, bool, g->p->nblock + 1);
+
     for (; g->levels < keeper_levels(g->keeper); g->levels++) {
-        int64_t arena = (int64_t)ceil((double)keeper_level(g->keeper, g->levels) * g->loss);
-        Fit     f;
+        int64_t arena = (int64_t)ceil((double)keeper_level(g->keeper, g->levels) * g->fitter.loss);
+        FitGoal goal = {none, arena, g->level[g->levels - 1].loss, INFINITY};
+        Fit     fit;
 
         if (arena > bytes)
             break;
-        f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), arena, g->level[g->levels - 1].loss, INFINITY);
-        if (fit(&f) != 0) /* the smallest level's places fit */
+        if (fit_arena(&g->fitter, &goal, &fit) != 0) /* the smallest level's places fit */
             return -1;
-        g->level[g->levels] = (LayoutLevel){f.best_peak, f.best, (double)arena / (double)int_max(f.best_sum, 1)};
+        g->level[g->levels] = (LayoutLevel){fit.peak, fit.place, (double)arena / (double)int_max(fit.sum, 1)};
     }
     return 0;
 }
@@ -300,7 +111,7 @@ static void describe(const Budget *g, int64_t arena, int64_t kept, BudgetPlan *p
  * fewer than their sum (`loss` below 1), the bound is that of the larger sum. */
 static PipelineBound bound_of(const Budget *g, int64_t bytes)
 {
-    return pipeline_bound(g->p, (int64_t)((double)bytes / fmin(g->loss, 1)), g->arena);
+    return pipeline_bound(g->p, (int64_t)((double)bytes / fmin(g->fitter.loss, 1)), g->arena);
 }
 
 double budget_bound(const Budget *budget, int64_t bytes)
@@ -360,47 +171,50 @@ static int level_of(const Budget *g, int64_t arena)
     return i;
 }
 
-/* Tries places made for the arena and the kept blocks of `f`. 0 or -1. */
-static int try_fit(Fit *f, double loss, int64_t bytes, BudgetPlan *plan)
+/* Tries places made for an arena beside kept blocks. 0 or -1. */
+static int try_fit(Budget *g, const FitGoal *goal, int64_t bytes, BudgetPlan *plan)
 {
-    int         status = fit(f);
-    LayoutLevel level = {f->best_peak, f->best, loss};
+    Fit         fit;
+    int         status = fit_arena(&g->fitter, goal, &fit);
+    LayoutLevel level;
 
-    if (status == 0)
-        try_layout(f->g, &level, f->kept, keeper_rank(f->g->keeper, level_of(f->g, f->best_peak)), bytes, plan);
-    return status < 0 ? -1 : 0;
+    if (status)
+        return status < 0 ? -1 : 0;
+    level = (LayoutLevel){fit.peak, fit.place, goal->loss};
+    try_layout(g, &level, goal->kept, keeper_rank(g->keeper, level_of(g, fit.peak)), bytes, plan);
+    return 0;
 }
 
 /* The set that is best where sums of bytes decide, with places made for it: *plan becomes that where it takes less
  * time. 0 or -1. */
 static int try_search(Budget *g, int64_t bytes, BudgetPlan *plan)
 {
-    Keep   keep = keep_none(g->arena, g->p);
-    double loss = g->loss;
-    Fit    f;
+    Keep    keep = keep_none(g->arena, g->p);
+    FitGoal goal = {.loss = g->fitter.loss, .margin = g->margin};
 
     for (int i = 0; i < 3; i++) {
         double next;
 
-        keeper_search(g->keeper, bytes, loss, &keep);
+        keeper_search(g->keeper, bytes, goal.loss, &keep);
         next = g->level[level_of(g, bytes - keep.bytes)].loss; /* the loss of layouts of that size */
-        if (keep.time == INFINITY || next <= loss * 1.01)
+        if (keep.time == INFINITY || next <= goal.loss * 1.01)
             break;
-        loss = next;
+        goal.loss = next;
     }
     if (keep.time >= plan->at.time)
         return 0;
     try_levels(g, bytes, keep.kept, plan);
-    f = fit_new(g, keep.kept, bytes - keep.bytes, loss, g->options.margin);
-    return try_fit(&f, loss, bytes, plan);
+    goal.kept = keep.kept;
+    goal.arena = bytes - keep.bytes;
+    return try_fit(g, &goal, bytes, plan);
 }
 
 /* Places made for all bytes, with no block kept but those that then fit beside. 0 or -1. */
 static int try_whole(Budget *g, int64_t bytes, BudgetPlan *plan)
 {
-    Fit f = fit_new(g, arena_array(g->arena, bool, g->p->nblock + 1), bytes, g->loss, g->options.margin);
+    FitGoal goal = {arena_array(g->arena, bool, g->p->nblock + 1), bytes, g->fitter.loss, g->margin};
 
-    return try_fit(&f, g->loss, bytes, plan);
+    return try_fit(g, &goal, bytes, plan);
 }
 
 int budget_plan(Budget *g, int64_t bytes, BudgetPlan *plan)
@@ -440,37 +254,29 @@ static int64_t keep_given(Budget *g, const BudgetGiven *given, bool *kept, int64
     return left;
 }
 
-/* As few bytes as possible. */
-static int fit_least(Fit *f)
-{
-    place_at_readers(f->g->p, f->place);
-    memcpy(f->best, f->place, (size_t)f->g->p->nblock * sizeof *f->best);
-    f->arena = 0;
-    return lay_out(f) < 0 ? -1 : 0;
-}
-
 int budget_plan_given(Budget *g, const BudgetGiven *given, BudgetPlan *plan)
 {
     BudgetPlan next = plan_new(g);
     int64_t    bytes, left = keep_given(g, given, next.kept, &bytes);
-    Fit        f = fit_new(g, next.kept, given->arena, g->loss, g->options.margin);
-    int        status = fit(&f);
+    FitGoal    goal = {next.kept, given->arena, g->fitter.loss, g->margin};
+    Fit        fit;
+    int        status = fit_arena(&g->fitter, &goal, &fit);
 
     if (status == 1 && left > 0) {
-        f = fit_new(g, next.kept, given->arena + left, g->loss, g->options.margin);
-        status = fit(&f);
+        goal.arena += left;
+        status = fit_arena(&g->fitter, &goal, &fit);
     }
-    if (status == 1) {
-        status = fit_least(&f);
-        f.best_peak = f.peak;
-    }
-    memcpy(next.place, f.best, (size_t)g->p->nblock * sizeof *next.place);
-    describe(g, f.best_peak, bytes, &next);
-    next.at.bytes = int_max(given->arena, f.best_peak) + bytes;
+    if (status == 1)
+        status = fit_least(&g->fitter, next.kept, &fit);
+    if (status < 0)
+        return -1;
+    next.place = fit.place;
+    describe(g, fit.peak, bytes, &next);
+    next.at.bytes = int_max(given->arena, fit.peak) + bytes;
     next.bound = bound_of(g, next.at.bytes);
     next.at.bound = next.bound.time;
     *plan = next;
-    return status;
+    return 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ curve */
@@ -488,7 +294,7 @@ int budget_curve(Budget *g, const int64_t *bytes, int count, BudgetPoint *point)
         if (make_levels(g, bytes[i]) < 0)
             return -1;
         try_levels(g, bytes[i], NULL, &plan);
-        if (g->pack.pack == pack_sums && try_search(g, bytes[i], &plan) < 0)
+        if (!g->fitter.pack && try_search(g, bytes[i], &plan) < 0)
             return -1;
         try_all(g, bytes[i], &plan);
         point[i] = plan.at;

@@ -3,22 +3,12 @@
  *
  * How, after FlexNN's (MobiCom 2024) idea to plan preloading and what stays together: blocks are kept in the order
  * of what they save per byte (keep.h), loads begin as late as costs no time (places.h), and where the caller, who lays
- * out buffers and blocks (BudgetPack), finds that they do not fit, some begin later. Knows nothing of kernels, files
- * and text. */
+ * out buffers and blocks, finds that they do not fit, some begin later (fit.h). Knows nothing of kernels, files and
+ * text. */
 #ifndef OCC_SWAP_BUDGET_H
 #define OCC_SWAP_BUDGET_H
 
-#include "swap/pipeline.h"
-
-/* Lays out one set of places. */
-typedef struct BudgetPack {
-    /* place, kept: [nblock] as for pipeline_run; arena: bytes that the layout may take, 0: as few as possible. Sets
-     * *peak, the bytes of the layout, and core[b] = true for blocks that would have to begin later for a smaller one
-     * (none: nothing is known of it); *peak may be above `arena` where nothing fits. Returns 0, or -1: failed, and
-     * the search with it. */
-    int (*pack)(void *context, const int *place, const bool *kept, int64_t arena, int64_t *peak, bool *core);
-    void *context;
-} BudgetPack;
+#include "swap/fit.h"
 
 /* A point of the curve: time over memory. */
 typedef struct BudgetPoint {
@@ -51,7 +41,7 @@ typedef struct Budget Budget;
 
 /* Prepares the search; *pipeline, its arrays and *pack must outlive it. pack NULL: whatever the sums of bytes allow
  * fits. NULL: a layout failed. Memory is the arena's. */
-Budget *budget_open(Arena *arena, const Pipeline *pipeline, const BudgetPack *pack, const BudgetOptions *options);
+Budget *budget_open(Arena *arena, const Pipeline *pipeline, const FitPack *pack, const BudgetOptions *options);
 
 /* Bytes of the smallest layout: no kept blocks, each load right before its reader. */
 int64_t budget_least(const Budget *budget);

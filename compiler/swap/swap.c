@@ -132,7 +132,7 @@ static const BlockLayout *find_layout(const SwapSearch *s, const int *place, con
     return NULL;
 }
 
-/* The arena with each block in it from the step at its place to its last reader. See BudgetPack. */
+/* The arena with each block in it from the step at its place to its last reader. See FitPack. */
 static int lay_out(void *context, const int *place, const bool *kept, int64_t arena, int64_t *peak, bool *core)
 {
     SwapSearch        *s = context;
@@ -368,7 +368,7 @@ static int choose(SwapSearch *s, Budget *budget, int64_t bytes, BudgetPlan *chos
 
 static int search(SwapSearch *s, Program **program, Plan *plan)
 {
-    BudgetPack    pack = {lay_out, s};
+    FitPack       pack = {lay_out, s};
     BudgetOptions options = {.margin = 0.25, .packs = MOST_LAYOUTS};
     Budget       *budget = budget_open(s->base->arena, &s->pipeline, &pack, &options);
     BudgetPlan    chosen;

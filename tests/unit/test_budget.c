@@ -126,7 +126,7 @@ static void few_choices_beat_plans_that_are_laid_out(void **unused)
     for (int i = 0; i < 2000; i++) {
         Instance   x;
         Layout     l;
-        BudgetPack pack = {lay_out, &l};
+        FitPack    pack = {lay_out, &l};
         ArenaMark  mark = arena_mark(arena);
         Budget    *g;
         BudgetPlan plan;
@@ -242,7 +242,7 @@ static void a_layout_that_fails_ends_the_search(void **unused)
     PipelineBlock block[] = {{500, 1, 1, 50}};
     Pipeline      p = {time, live, block, 2, 1, 10, 0, 0};
     int           left = 0;
-    BudgetPack    pack = {fail_after, &left};
+    FitPack       pack = {fail_after, &left};
     BudgetPlan    plan;
     Budget       *g;
 
@@ -276,7 +276,7 @@ static void fewer_loads_at_a_time_beat_loads_at_their_readers(void **unused)
     int64_t       live[STEPS];
     PipelineBlock block[STEPS];
     Pipeline      p = {time, live, block, STEPS, STEPS, 5, 0, 0};
-    BudgetPack    pack = {cut_by_waiting, &p};
+    FitPack       pack = {cut_by_waiting, &p};
     BudgetPlan    plan;
 
     (void)unused;
@@ -414,7 +414,7 @@ static void large_plans_take_no_time(void **unused)
 {
     enum { COUNT = 32 };
     Large      *x = calloc(1, sizeof *x);
-    BudgetPack  pack = {lay_out, &x->layout};
+    FitPack     pack = {lay_out, &x->layout};
     Budget     *g;
     int64_t     bytes[COUNT];
     BudgetPoint point[COUNT];
