@@ -125,6 +125,18 @@ static inline bool step_on_device(const Step *step)
     return step->kind == STEP_KERNEL && step->home != HOME_NONE && step->home != HOME_HOST;
 }
 
+/* All that the device is given in a run is one graph. */
+static inline bool program_has_graph(const Program *program)
+{
+    return program->graph.begin < program->graph.end;
+}
+
+/* That graph is of run-time integers, so open cannot make it. */
+static inline bool program_has_open_graph(const Program *program)
+{
+    return program_has_graph(program) && program_has_open_extents(program);
+}
+
 /* The memory that a buffer lies in; MEMORIES: the caller's, or in the source. */
 int buffer_memory(const Program *program, int buffer);
 

@@ -183,7 +183,7 @@ static int check_graph_extents(const DeviceRecheck *r)
 {
     const Program *p = r->program;
 
-    for (int s = 0; s < p->nstep && p->dims >= 0 && p->graph.begin < p->graph.end; s++) {
+    for (int s = 0; s < p->nstep && p->dims >= 0 && program_has_graph(p); s++) {
         const Step *step = &p->step[s];
         bool        inside = p->graph.begin <= s && s < p->graph.end;
 
@@ -217,7 +217,7 @@ static int check_graph(const DeviceRecheck *r)
             if (!recheck_is_of_plan(p, step->operand[k].buffer))
                 return complain(r, s, "is in a graph, which would keep an address of the caller's");
     }
-    for (int s = 0; s < p->nstep && p->graph.begin < p->graph.end; s++)
+    for (int s = 0; s < p->nstep && program_has_graph(p); s++)
         if ((s < p->graph.begin || s >= p->graph.end) &&
             (step_on_device(&p->step[s]) || step_is_transfer(p, &p->step[s])))
             return complain(r, s, "is of the device, but not in the graph of all that it is given");
@@ -275,7 +275,7 @@ static int check_stretches(const DeviceRecheck *r)
     const bool    *follows = find_followers(p);
     int            found = 0, begin = 0;
 
-    if (p->nstretch && p->graph.begin < p->graph.end)
+    if (p->nstretch && program_has_graph(p))
         return complain(r, p->stretch[0].begin, "is in a graph of its own and in that of the run");
     for (int s = 0; s <= p->nstep && p->nstretch; s++) {
         bool held = s < p->nstep && recheck_never_changes(p, &p->step[s]);

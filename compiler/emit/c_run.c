@@ -42,7 +42,7 @@ static void put_null_checks(Emit *emit, Text *text)
             put_null_check(text, &line, "memory", emit_share_member(emit, r));
     if (emit->program->language == LANGUAGE_DEVICE)
         put_null_check(text, &line, "memory", "context");
-    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+    if (emit_takes_weights(emit))
         put_null_check(text, &line, "memory", "weights");
     if (emit->plan->swap && emit->plan->swap->kept)
         put_null_check(text, &line, "memory", "kept");
@@ -208,7 +208,7 @@ static void put_declarations(Emit *emit, Text *text, const Text *body)
         text_put(text, "    unsigned char *state;\n");
     if (emit->plan->swap && emit->plan->swap->kept)
         text_put(text, "    unsigned char *kept;\n");
-    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+    if (emit_takes_weights(emit))
         text_put(text, "    const unsigned char *weights;\n");
     for (int i = 0; i < p->nin; i++)
         if (uses_absent(emit, body, &p->in[i]))
@@ -238,7 +238,7 @@ static void put_values(Emit *emit, Text *text, const Text *body)
         text_put(text, "    state = (unsigned char *)memory->state;\n");
     if (emit->plan->swap && emit->plan->swap->kept)
         text_put(text, "    kept = (unsigned char *)memory->kept;\n");
-    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+    if (emit_takes_weights(emit))
         text_put(text, "    weights = (const unsigned char *)memory->weights;\n");
 }
 

@@ -1,31 +1,19 @@
 /* cuda_run.c - the functions of a program for a device that the host runs.
  *
- *   open     copies the constants to the device, captures the graph
  *   start    check; begin: the steps until the device has been given all its work
  *   finish   end: waits, then the steps behind
  *   run      start and finish
  *
- * The steps of a graph are a function of their own, give: open captures what this function puts into the stream. With
- * run-time extents a graph is of one size. Each run with other extents than the one before puts its steps into the
- * stream; the first that has the same captures them (launch), and those behind it launch that graph. Graphs of
- * stretches between steps of the host: cuda_stretches.c. */
+ * The steps of a graph are a function of their own, give: open captures what this function puts into the stream
+ * (cuda_open.c). With run-time extents a graph is of one size. Each run with other extents than the one before puts its
+ * steps into the stream; the first that has the same captures them (launch), and those behind it launch that graph.
+ * Graphs of stretches between steps of the host: cuda_stretches.c. */
 #include "device/device.h"
 #include "emit/emit.h"
 #include "program/flow.h"
 #include "program/operand.h"
 
 #include <string.h>
-
-static bool has_graph(const Emit *emit)
-{
-    return emit->program->graph.begin < emit->program->graph.end;
-}
-
-/* Its extents are run-time integers. */
-static bool graph_is_open(const Emit *emit)
-{
-    return has_graph(emit) && program_has_open_extents(emit->program);
-}
 
 /* ----------------------------------------------------------------------------------------------------------- status */
 
@@ -67,7 +55,7 @@ static void put_join(Emit *emit, Text *text)
                    "static int @_join(const @_memory *memory)\n{\n"
                    "    cudaStream_t stream = (cudaStream_t)memory->stream;\n\n",
                    emit->name);
-    if (!has_graph(emit))
+    if (!program_has_graph(emit->program))
         put_status_fetch(emit, text);
     text_put(text, "    if (cudaStreamSynchronize(stream))\n        return OCC_ECUDA;\n");
     if (may_fail(emit))
@@ -140,7 +128,7 @@ static void put_variables(Emit *emit, Text *text, const Text *lines, bool ports)
         text_put(text, "    (void)d;\n");
     if (emit->plan->state_bytes)
         text_put(text, "    (void)state;\n");
-    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+    if (emit_takes_weights(emit))
         text_put(text, "    (void)weights;\n");
     text_put(text, "\n");
 }
@@ -153,7 +141,7 @@ static void put_give(Emit *emit, Text *text)
     text_printf(text,
                 "/* All that the device does in a run: put into its stream, %s%s. */\n"
                 "static int %s_give(const %s_memory *memory)\n{\n",
-                graph_is_open(emit) ? "perhaps for a graph" : "of which open makes a graph",
+                program_has_open_graph(emit->program) ? "perhaps for a graph" : "of which open makes a graph",
                 emit_nodes(emit, emit->program->graph), emit->name, emit->name);
     put_variables(emit, text, &lines, false);
     put_status_reset(emit, text);
@@ -164,19 +152,19 @@ static void put_give(Emit *emit, Text *text)
 
 static void put_begin(Emit *emit, Text *text)
 {
-    Text lines = lines_of(emit, has_graph(emit) ? PART_FEED : PART_BEGIN);
+    Text lines = lines_of(emit, program_has_graph(emit->program) ? PART_FEED : PART_BEGIN);
 
     text_put_named(text,
                    "/* The steps until the device has been given all its work. */\n"
                    "static int @_begin(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n",
                    emit->name);
     put_variables(emit, text, &lines, true);
-    if (!has_graph(emit))
+    if (!program_has_graph(emit->program))
         put_status_reset(emit, text);
     text_append(text, &lines);
-    if (graph_is_open(emit))
+    if (program_has_open_graph(emit->program))
         text_put_named(text, "    return @_launch(memory, d);\n}\n\n", emit->name);
-    else if (has_graph(emit))
+    else if (program_has_graph(emit->program))
         text_put_named(
             text,
             "    if (memory->context->graph)\n"
@@ -202,133 +190,7 @@ static void put_end(Emit *emit, Text *text)
     text_put(text, "    return 0;\n}\n\n");
 }
 
-/* -------------------------------------------------------------------------------------------------------- functions */
-
-static const char entries[] =
-    "/* Ends a run: after one that failed nothing stays in the stream, and the next may be tried. */\n"
-    "static int @_leave(const @_memory *memory, int status)\n{\n"
-    "    if (status) {\n"
-    "        (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n"
-    "        (void)cudaGetLastError();\n"
-    "    }\n"
-    "    return status;\n}\n\n"
-    "OCC_CODE int @_start(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n"
-    "    int status = @_check(memory, in, out);\n\n"
-    "    if (status)\n        return status;\n"
-    "    if (memory->context->out)\n        return OCC_ESTARTED;\n"
-    "    status = @_begin(memory, in, out);\n"
-    "    memory->context->in = status ? 0 : in;\n"
-    "    memory->context->out = status ? 0 : out;\n"
-    "    return @_leave(memory, status);\n}\n\n"
-    "OCC_CODE int @_finish(const @_memory *memory)\n{\n"
-    "    const @_inputs *in;\n"
-    "    @_outputs      *out;\n\n"
-    "    if (!memory || !memory->context)\n        return OCC_ENULL;\n"
-    "    in = (const @_inputs *)memory->context->in;\n"
-    "    out = (@_outputs *)memory->context->out;\n"
-    "    if (!out)\n        return OCC_ESTARTED;\n"
-    "    memory->context->in = memory->context->out = 0;\n"
-    "    return @_leave(memory, @_end(memory, in, out));\n}\n\n"
-    "OCC_CODE int @_run(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n"
-    "    int status = @_start(memory, in, out);\n\n"
-    "    return status ? status : @_finish(memory);\n}\n";
-
-/* ------------------------------------------------------------------------------------------------------------- open */
-
-static void put_memory_checks(Emit *emit, Text *text)
-{
-    for (int r = 0; r < emit->plan->nshare; r++)
-        if (emit->plan->share[r].peak)
-            text_printf(text,
-                        "    if (!memory->%s)\n        return OCC_ENULL;\n"
-                        "    if ((uintptr_t)memory->%s %% %s_ALIGN)\n        return OCC_EALIGN;\n",
-                        emit_share_member(emit, r), emit_share_member(emit, r), emit_share_macro(emit, r));
-    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
-        text_put(text, "    if (!memory->weights)\n        return OCC_ENULL;\n");
-}
-
-/* The copies of the constants of one block. */
-static void put_uploads(Emit *emit, Text *text, const Buffer *resident)
-{
-    for (int i = 0; i < resident->ncontent; i++) {
-        const Buffer *weight = &emit->program->buffer[resident->content[i].weight];
-        Operand       x = {.buffer = weight->id, .dtype = weight->dtype, .offset = extent_const(0)};
-
-        if (!weight->size)
-            continue;
-        text_printf(text, "    if (cudaMemcpy(device + %lld, ",
-                    (long long)(emit_share_offset(emit, resident->id) + resident->content[i].at));
-        emit_operand(emit, text, &x);
-        text_printf(text, ", %lld, cudaMemcpyHostToDevice)) /* %s */\n        return OCC_ECUDA;\n",
-                    (long long)weight->size, text_comment(emit->arena, weight->name));
-    }
-}
-
-/* The copies of the constants that the device reads. */
-static Text uploads_of(Emit *emit)
-{
-    Text text = text_new(emit->arena);
-
-    for (int b = 0; b < emit->program->nbuffer; b++)
-        if (emit->program->buffer[b].kind == BUFFER_RESIDENT && buffer_memory(emit->program, b) == MEMORY_DEVICE)
-            put_uploads(emit, &text, &emit->program->buffer[b]);
-    return text;
-}
-
-static void put_prepare(Emit *emit, Text *text)
-{
-    Text uploads = uploads_of(emit);
-    bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
-
-    text_put_named(text,
-                   "\n/* Checks the memory and what the device can run, and copies the constants. */\n"
-                   "static int @_prepare(const @_memory *memory)\n{\n    int count = 0;\n",
-                   emit->name);
-    if (uploads.size)
-        text_printf(text, "    unsigned char *device;\n%s", file ? "    const unsigned char *weights;\n" : "");
-    text_put(text, "\n    (void)memory;\n");
-    put_memory_checks(emit, text);
-    text_put(text, "    if (cudaGetDeviceCount(&count) || count < 1)\n        return OCC_EDEVICE;\n");
-    if (emit->nlauncher)
-        text_put_named(text, "    if (@_load())\n        return OCC_EDEVICE;\n", emit->name);
-    if (uploads.size) {
-        text_printf(text, "    device = (unsigned char *)memory->device;\n%s",
-                    file ? "    weights = (const unsigned char *)memory->weights;\n" : "");
-        text_append(text, &uploads);
-    }
-    text_put(text, "    return cudaDeviceSynchronize() ? OCC_ECUDA : 0;\n}\n\n");
-}
-
-static const char capture_head[] =
-    "/* The graph of what the device does in a run; NULL where none can be made: then a run puts its steps into the "
-    "stream. */\n"
-    "static void *@_capture(const @_memory *memory)\n{\n";
-
-static const char capture_begin[] =
-    "    cudaStream_t    stream = (cudaStream_t)memory->stream;\n"
-    "    cudaGraph_t     graph = 0;\n"
-    "    cudaGraphExec_t made = 0;\n"
-    "    int             status;\n\n"
-    "    if (!stream || cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal))\n        return 0;\n"
-    "    status = ";
-
-static const char capture_end[] =
-    ";\n"
-    "    if (cudaStreamEndCapture(stream, &graph) || !graph)\n        return 0;\n"
-    "    if (status || cudaGraphInstantiateWithFlags(&made, graph, 0))\n        made = 0;\n"
-    "    (void)cudaGraphDestroy(graph);\n"
-    "    if (made && cudaGraphUpload(made, stream)) {\n"
-    "        (void)cudaGraphExecDestroy(made);\n        made = 0;\n"
-    "    }\n"
-    "    return made;\n}\n\n";
-
-void emit_capture(Emit *emit, Text *text, const char *head, const char *give)
-{
-    text_put_named(text, head, emit->name);
-    text_put(text, capture_begin);
-    text_put_named(text, give, emit->name);
-    text_put(text, capture_end);
-}
+/* ------------------------------------------------------------------------------------------------- graphs of a size */
 
 static const char capture_open[] =
     "/* Gives a graph that was made the sizes of another one; 0: it has them. */\n"
@@ -375,74 +237,44 @@ static const char launch[] =
     "    return cudaGraphLaunch((cudaGraphExec_t)context->graph, (cudaStream_t)memory->stream) ? OCC_ECUDA : 0;\n"
     "}\n\n";
 
-/* Members of the context are as before open; close gives graphs back first. */
-static void put_reset_graphs(Text *text, const char *member, int count, bool gives_back)
-{
-    const char *blanks = c_blanks(count ? 2 : 1), *at = count ? "[i]" : "";
+/* -------------------------------------------------------------------------------------------------------- functions */
 
-    if (count)
-        text_printf(text, "    for (int i = 0; i < %d; i++) {\n", count);
-    if (gives_back)
-        text_printf(text,
-                    "%sif (memory->context->%s%s)\n"
-                    "%s    (void)cudaGraphExecDestroy((cudaGraphExec_t)memory->context->%s%s);\n",
-                    blanks, member, at, blanks, member, at);
-    if (count)
-        text_printf(text, "        memory->context->%s[i] = 0;\n    }\n", member);
-}
-
-/* The context as it is before open: no graph, no run that has been started. */
-static void put_reset(Emit *emit, Text *text, bool gives_back)
-{
-    const Program *p = emit->program;
-
-    if (p->ndecided)
-        put_reset_graphs(text, "decided", p->ndecided, gives_back);
-    put_reset_graphs(text, "graph", p->nstretch, gives_back);
-    text_put(text, p->nstretch ? "    memory->context->out = 0;\n"
-                               : "    memory->context->graph = memory->context->out = 0;\n");
-    text_put(text, "    memory->context->in = 0;\n");
-}
-
-static void put_open(Emit *emit, Text *text)
-{
-    put_prepare(emit, text);
-    if (has_graph(emit) && !graph_is_open(emit))
-        emit_capture(emit, text, capture_head, "@_give(memory)");
-    emit_stretches_capture(emit, text);
-    text_put_named(text,
-                   "int @_open(const @_memory *memory)\n{\n"
-                   "    int status;\n\n"
-                   "    if (!memory || !memory->context)\n        return OCC_ENULL;\n",
-                   emit->name);
-    put_reset(emit, text, false);
-    emit_engines_reset(emit, text);
-    text_put_named(text, "    status = @_prepare(memory);\n", emit->name);
-    emit_engines_open(emit, text);
-    if (graph_is_open(emit))
-        text_put(text, "    memory->context->runs = 0;\n");
-    else if (has_graph(emit))
-        text_put_named(text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n", emit->name);
-    emit_decided_open(emit, text);
-    emit_stretches_open(emit, text);
-    text_put(text, "    (void)cudaGetLastError(); /* the next call does not find it again */\n    return status;\n}\n");
-    text_put_named(text,
-                   "\nvoid @_close(const @_memory *memory)\n{\n"
-                   "    if (!memory || !memory->context)\n        return;\n"
-                   "    (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n",
-                   emit->name);
-    put_reset(emit, text, true);
-    emit_engines_close(emit, text);
-    text_put(text, "}\n");
-}
+static const char entries[] =
+    "/* Ends a run: after one that failed nothing stays in the stream, and the next may be tried. */\n"
+    "static int @_leave(const @_memory *memory, int status)\n{\n"
+    "    if (status) {\n"
+    "        (void)cudaStreamSynchronize((cudaStream_t)memory->stream);\n"
+    "        (void)cudaGetLastError();\n"
+    "    }\n"
+    "    return status;\n}\n\n"
+    "OCC_CODE int @_start(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n"
+    "    int status = @_check(memory, in, out);\n\n"
+    "    if (status)\n        return status;\n"
+    "    if (memory->context->out)\n        return OCC_ESTARTED;\n"
+    "    status = @_begin(memory, in, out);\n"
+    "    memory->context->in = status ? 0 : in;\n"
+    "    memory->context->out = status ? 0 : out;\n"
+    "    return @_leave(memory, status);\n}\n\n"
+    "OCC_CODE int @_finish(const @_memory *memory)\n{\n"
+    "    const @_inputs *in;\n"
+    "    @_outputs      *out;\n\n"
+    "    if (!memory || !memory->context)\n        return OCC_ENULL;\n"
+    "    in = (const @_inputs *)memory->context->in;\n"
+    "    out = (@_outputs *)memory->context->out;\n"
+    "    if (!out)\n        return OCC_ESTARTED;\n"
+    "    memory->context->in = memory->context->out = 0;\n"
+    "    return @_leave(memory, @_end(memory, in, out));\n}\n\n"
+    "OCC_CODE int @_run(const @_memory *memory, const @_inputs *in, @_outputs *out)\n{\n"
+    "    int status = @_start(memory, in, out);\n\n"
+    "    return status ? status : @_finish(memory);\n}\n";
 
 void cuda_run(Emit *emit)
 {
     Text text = text_new(emit->arena), steps = text_new(emit->arena);
 
-    if (has_graph(emit))
+    if (program_has_graph(emit->program))
         put_give(emit, &steps);
-    if (graph_is_open(emit)) {
+    if (program_has_open_graph(emit->program)) {
         text_put_named(&steps, capture_open, emit->name);
         text_put_named(&steps, launch, emit->name);
     }
@@ -454,44 +286,11 @@ void cuda_run(Emit *emit)
     put_join(emit, &text);
     text_append(&text, &steps);
     text_put_named(&text, entries, emit->name);
-    put_open(emit, &text);
+    emit_cuda_open(emit, &text);
     emit->run = text;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- header */
-
-void emit_cuda_type(Emit *emit, Text *text)
-{
-    text_put_named(text,
-                   "/* The state of a memory between calls; filled by open, and nobody else's to touch. */\n"
-                   "typedef struct {\n",
-                   emit->name);
-    if (emit->program->nstretch)
-        text_printf(
-            text,
-            "    void       *graph[%d];  /* cudaGraphExec_t each; NULL: steps are put into the stream one by one */\n",
-            emit->program->nstretch);
-    else
-        text_put(
-            text,
-            "    void       *graph;     /* a cudaGraphExec_t; NULL: steps are put into the stream one by one */\n");
-    if (emit->program->ndecided)
-        text_printf(text,
-                    "    void       *decided[%d]; /* likewise, of steps whose branches the device decides; NULL: the "
-                    "host does */\n",
-                    emit->program->ndecided);
-    text_put(text, "    const void *in;        /* of the run that has been started; NULL: none has */\n"
-                   "    void       *out;\n");
-    if (graph_is_open(emit))
-        text_printf(
-            text,
-            "    int         runs;      /* 0: none was there; 1: one of these extents; 2: and `graph` is theirs; 3: "
-            "no graph can be\n                              made for them */\n"
-            "    int64_t     extents[%lld];\n",
-            (long long)(emit->program->buffer[emit->program->dims].size / (int64_t)sizeof(int64_t)));
-    emit_engine_members(emit, text);
-    text_put_named(text, "} @_context;\n\n", emit->name);
-}
 
 void emit_cuda_header(Emit *emit, Text *text)
 {
@@ -501,7 +300,7 @@ void emit_cuda_header(Emit *emit, Text *text)
         "close, which may\n * be called after an open that failed, too. Returns 0 or a code above. */\n"
         "int @_open(const @_memory *memory);\n\n",
         emit->name);
-    if (graph_is_open(emit))
+    if (program_has_open_graph(emit->program))
         text_put(text,
                  "/* The second run in a row of a size makes a graph, for which CUDA takes memory of its own. */\n");
     text_put_named(

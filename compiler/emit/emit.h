@@ -167,15 +167,17 @@ const char *emit_launcher(Emit *emit, const Step *step, Text *extra);
 void        emit_prototypes(Emit *emit, Text *text); /* the launchers' declarations, for the source file */
 void        emit_loader(Emit *emit, Text *text);     /* the function that loads all kernels */
 
-/* cuda_run.c - the functions of a program for a device, to emit->run, and what the header has of them: the type of a
- * memory's context, the declarations. */
+/* cuda_run.c - the functions of a program for a device that run it, to emit->run; what the header declares of all. */
 void cuda_run(Emit *emit);
+void emit_cuda_header(Emit *emit, Text *text);
+
+/* cuda_open.c - the functions open and close, and the type of a memory's context, which the header has. */
+void emit_cuda_open(Emit *emit, Text *text);
+void emit_cuda_type(Emit *emit, Text *text);
 
 /* The body of a function behind its `head`: a graph of what `give`, an expression, puts into the stream. @: the
  * program's name. */
 void emit_capture(Emit *emit, Text *text, const char *head, const char *give);
-void emit_cuda_type(Emit *emit, Text *text);
-void emit_cuda_header(Emit *emit, Text *text);
 
 /* cuda_stretches.c - graphs of stretches of steps; each appends nothing where the program has none. */
 void        emit_stretches(Emit *emit, Text *text); /* functions of the steps, and the one that launches a graph */
@@ -193,6 +195,7 @@ void emit_decide(Emit *emit, Text *text);       /* the kernel that tells a graph
 void cuda_row(Emit *emit, int row, int depth);  /* the lines of a run, to emit->run */
 
 /* weights.c */
+bool emit_takes_weights(const Emit *emit); /* the caller passes the bytes of the weights file */
 void emit_weights(Emit *emit, Text *text); /* the declarations in the C file */
 void emit_init(Emit *emit, Text *text);    /* <name>_init and <name>_verify, where needed */
 

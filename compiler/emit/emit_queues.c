@@ -105,9 +105,8 @@ static void put_unread(Emit *emit, Text *locals)
     const struct {
         const char *name;
         bool        exists;
-    } variable[] = {{"d", emit->program->dims >= 0},
-                    {"state", emit->plan->state_bytes > 0},
-                    {"weights", emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes > 0}};
+    } variable[] = {
+        {"d", emit->program->dims >= 0}, {"state", emit->plan->state_bytes > 0}, {"weights", emit_takes_weights(emit)}};
 
     for (int i = 0; i < 3; i++)
         if (variable[i].exists && !emit_uses(emit->run.data, variable[i].name))

@@ -308,7 +308,7 @@ static void put_memory(Emit *emit, Text *text)
                     "    void *stream; /* a cudaStream_t of its own; NULL: the default one, and no graph */\n"
                     "    %s_context *context;\n",
                     emit->name);
-    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+    if (emit_takes_weights(emit))
         text_printf(text, "    const void *weights; /* set by %s_init */\n", emit->name);
     if (emit->plan->state_bytes)
         text_printf(text, "    void *state; /* %s_STATE_SIZE bytes */\n", emit->upper);

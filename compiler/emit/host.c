@@ -115,7 +115,7 @@ static void put_ports(Emit *emit, Text *text, bool in)
 
 static void put_check_weights(Emit *emit, Text *text)
 {
-    if (emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes)
+    if (emit_takes_weights(emit))
         text_printf(text,
                     "static int host_check_weights(HostBlocks *blocks, int64_t bytes)\n{\n    %s_memory memory;\n\n"
                     "    return %s_init(&memory, blocks->weights, bytes, 1);\n}\n\n",
@@ -151,7 +151,7 @@ static void put_device_run(Emit *emit, Text *text)
  * run is given back at the end. */
 static void put_device_calls(Emit *emit, Text *text)
 {
-    bool file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
+    bool file = emit_takes_weights(emit);
     bool there = emit->emission->options->io_device;
 
     text_printf(text,
@@ -176,7 +176,7 @@ static void put_device_calls(Emit *emit, Text *text)
 /* The two calls whose types are the model's own. */
 static void put_calls(Emit *emit, Text *text)
 {
-    bool        file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
+    bool        file = emit_takes_weights(emit);
     const Swap *swap = emit->plan->swap;
 
     if (swap)
@@ -242,7 +242,7 @@ static void put_tables(Emit *emit, Text *text)
     const Program *p = emit->program;
     const char    *output = emit->emission->options->output;
     const Swap    *swap = emit->plan->swap;
-    bool           file = emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes;
+    bool           file = emit_takes_weights(emit);
 
     text_printf(text, "/* -- this model */\n\n#include \"%s.h\"\n\n", emit_header_stem(emit));
     put_ports(emit, text, true);

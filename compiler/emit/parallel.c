@@ -46,7 +46,7 @@ static bool exists(const Emit *emit, int i)
     case 2:
         return emit->plan->state_bytes > 0;
     case 3:
-        return emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes > 0;
+        return emit_takes_weights(emit);
     case 6:
         return emit->plan->swap && emit->plan->swap->kept > 0;
     case ROUND:

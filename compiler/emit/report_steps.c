@@ -166,7 +166,7 @@ static void put_device(Json *json, const Emission *e)
     json_int(json, "to_device", most_of(p, bytes_to_device));
     json_int(json, "to_host", most_of(p, bytes_to_host));
     json_int(json, "waits", most_of(p, waits_before));
-    if (p->graph.end > p->graph.begin && !e->options->no_graph) {
+    if (program_has_graph(p) && !e->options->no_graph) {
         json_list(json, "graph");
         json_flat(json);
         json_int(json, NULL, p->graph.begin);

@@ -228,6 +228,11 @@ static void put_verify(Emit *emit, Text *text)
                 (unsigned long long)weights_sum(emit));
 }
 
+bool emit_takes_weights(const Emit *emit)
+{
+    return emit->plan->weight_form == WEIGHTS_FILE && emit->plan->weight_bytes > 0;
+}
+
 void emit_init(Emit *emit, Text *text)
 {
     if (!emit->plan->weight_bytes || emit->plan->swap)

@@ -35,7 +35,7 @@ static void tell_row(const Program *p, Range row, Text *text)
     text_printf(text, "%12d on the device; %d copies to it or back, %d waits of the host", steps, copies, waits);
     if (rows)
         text_printf(text, "; %d graph%s with branches", rows, rows > 1 ? "s" : "");
-    if (p->graph.begin < p->graph.end)
+    if (program_has_graph(p))
         text_put(text,
                  program_has_open_extents(p) ? "; one graph for each size that comes twice in a row" : "; one graph");
     else if (graphs || rows)
