@@ -155,6 +155,16 @@ static void share_out(Joining *j)
     plan->region = j->memory;
 }
 
+/* What the plan is where it needs more than each size's own. */
+static const char *status_of_more(const Joining *j)
+{
+    if (j->plan->nshare == 1)
+        return "the largest plan of the listed sizes, and what run-time extents need besides";
+    if (j->block[MEMORY_DEVICE] < 0)
+        return "in each memory what the listed sizes need at most, and run-time extents besides";
+    return "in each memory what the listed sizes need at most, and what all of them share";
+}
+
 void joining_plan(Joining *j)
 {
     int                index = largest(j);
@@ -170,11 +180,7 @@ void joining_plan(Joining *j)
         j->plan->core[number->buffer[b]] = most->core[b];
     if (j->plan->peak > most->peak) {
         j->plan->any_order = false;
-        j->plan->status = j->plan->nshare > 1
-                              ? j->block[MEMORY_DEVICE] < 0
-                                    ? "in each memory what the listed sizes need at most, and run-time extents besides"
-                                    : "in each memory what the listed sizes need at most, and what all of them share"
-                              : "the largest plan of the listed sizes, and what run-time extents need besides";
+        j->plan->status = status_of_more(j);
     }
 }
 
