@@ -46,6 +46,7 @@ static int split_for_device(const Lowering *lowering, Program *program)
     }
     program_find_homes(program, options->placing, options->placement);
     program_add_copies(program, options->plan.io_arena, options->io_device);
+    program_make_resident(program);
     program_gather_staging(program);
     if (!options->no_graph)
         program_find_decided(program);

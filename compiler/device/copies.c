@@ -12,8 +12,6 @@
 #include "program/flow.h"
 #include "program/operand.h"
 #include "program/splice.h"
-#include "program/weight.h"
-#include "support/int.h"
 
 #include <string.h>
 
@@ -362,89 +360,6 @@ static void move_operands(const Copies *c, Step *step)
             operand[k].buffer = step_on_device(step) ? c->device[operand[k].buffer] : c->host[operand[k].buffer];
 }
 
-/* -------------------------------------------------------------------------------------------------------- constants */
-
-int64_t program_place_resident(Program *p, int resident, int weight)
-{
-    Buffer *block = &p->buffer[resident];
-    Content content = {weight, int_round_up(block->filled, 256)};
-
-    for (int i = 0; i < block->ncontent; i++)
-        if (block->content[i].weight == weight ||
-            (p->buffer[block->content[i].weight].size == p->buffer[weight].size &&
-             weight_same(p->arena, &p->buffer[block->content[i].weight], &p->buffer[weight])))
-            return block->content[i].at;
-    ARENA_PUSH(p->arena, block->content, block->ncontent, block->ccontent, content);
-    block->filled = content.at + p->buffer[weight].size;
-    block->size = int_round_up(block->filled, 256);
-    return content.at;
-}
-
-static int add_resident(Copies *c, const char *name, int64_t bytes, int memory)
-{
-    Buffer  like = {.dtype = DTYPE_U8, .align = 256, .size = bytes, .name = name};
-    int     id = add_buffer(c, &like, "resident", memory);
-    Buffer *b = &c->program->buffer[id];
-
-    b->kind = BUFFER_RESIDENT;
-    b->filled = bytes;
-    return id;
-}
-
-static bool is_weight_of_device(const Program *p, const Step *step, const Operand *x)
-{
-    return step_on_device(step) && x->buffer >= 0 && p->buffer[x->buffer].kind == BUFFER_WEIGHT;
-}
-
-/* By weight: a block of its own for each that some step reads at a run-time offset, because such an operand cannot be
- * moved; -1: none. */
-static int *add_moving(Copies *c)
-{
-    Program *p = c->program;
-    int     *block = arena_array(p->arena, int, p->nbuffer + 1);
-
-    memset(block, -1, (size_t)p->nbuffer * sizeof *block);
-    for (int s = 0; s < p->nstep; s++)
-        for (int k = 0; k < p->step[s].noperand; k++) {
-            const Operand *x = &p->step[s].operand[k];
-
-            if (is_weight_of_device(p, &p->step[s], x) && !extent_is_const(x->offset) && block[x->buffer] < 0)
-                block[x->buffer] = add_resident(c, p->buffer[x->buffer].name, 0, MEMORY_DEVICE);
-        }
-    return block;
-}
-
-/* Turns the constants that steps on the device read into windows of resident blocks: of one, but for those that are
- * read at run-time offsets. Where kernels may fail, the first begins with the code of the first that did, of which
- * pinned memory has a copy. */
-static void make_resident(Copies *c)
-{
-    Program   *p = c->program;
-    int        common = -1;
-    const int *moving;
-
-    if (program_device_fails(p)) {
-        common = add_resident(c, "constants", STATUS_BYTES, MEMORY_DEVICE);
-        add_resident(c, "status", STATUS_BYTES, MEMORY_PINNED);
-    }
-    moving = add_moving(c);
-    for (int s = 0; s < p->nstep; s++)
-        for (int k = 0; k < p->step[s].noperand; k++) {
-            Operand *x = &p->step[s].operand[k];
-            int      block = is_weight_of_device(p, &p->step[s], x) ? moving[x->buffer] : -1;
-            int64_t  at;
-
-            if (!is_weight_of_device(p, &p->step[s], x))
-                continue;
-            if (block < 0 && common < 0)
-                common = add_resident(c, "constants", 0, MEMORY_DEVICE);
-            block = block < 0 ? common : block;
-            at = program_place_resident(p, block, x->buffer);
-            x->buffer = block;
-            x->offset.max += at / operand_bytes_per_element(x);
-        }
-}
-
 /* ------------------------------------------------------------------------------------------------------------- pass */
 
 /* Steps on the device that write a torn buffer run on the host instead. Returns whether there were any. */
@@ -476,26 +391,7 @@ void program_add_copies(Program *program, int io_arena, bool io_device)
         list_copies(&c, s);
     for (int s = 0; s < program->nstep; s++)
         move_operands(&c, &program->step[s]);
-    make_resident(&c);
     program_splice(program, c.list, c.nlist);
-}
-
-int program_resident(const Program *program, int memory)
-{
-    for (int b = 0; b < program->nbuffer; b++)
-        if (program->buffer[b].kind == BUFFER_RESIDENT && buffer_memory(program, b) == memory)
-            return b;
-    return -1;
-}
-
-int64_t program_constant_bytes(const Program *program)
-{
-    int64_t bytes = 0;
-
-    for (int b = 0; b < program->nbuffer; b++)
-        if (program->buffer[b].kind == BUFFER_RESIDENT && buffer_memory(program, b) == MEMORY_DEVICE)
-            bytes += program->buffer[b].size;
-    return bytes;
 }
 
 int buffer_memory(const Program *program, int buffer)

@@ -39,9 +39,13 @@ bool placement_is_of_host(const Placement *placement, const Step *step);
 void program_find_homes(Program *program, Placing placing, const Placement *placement);
 
 /* Gives every buffer its memory: what steps of both sides touch exists twice, and steps copy it where one side needs
- * what the other has written (copies.c). Constants that the device reads become one BUFFER_RESIDENT, but for those that
- * are read at run-time offsets, which have one each. */
+ * what the other has written. Each step has an operand array of its own afterwards (copies.c). */
 void program_add_copies(Program *program, int io_arena, bool io_device);
+
+/* Turns the constants that steps on the device read into windows of resident blocks: of one, but for those that are
+ * read at run-time offsets, which have one each. Where kernels may fail, that one begins with the code of the first
+ * that did, of which pinned memory has a copy. Behind program_add_copies (resident.c). */
+void program_make_resident(Program *program);
 
 /* Decides before which steps the host waits for the device (waits.c). */
 void program_find_host_waits(Program *program);

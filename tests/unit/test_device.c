@@ -384,6 +384,52 @@ static void a_step_reads_one_constant_of_a_block(void **state)
     assert_int_equal(recheck_window(w, 256, 264, 0), -1);
 }
 
+static void is_window(const Program *p, const Operand *x, const char *block, int64_t offset)
+{
+    assert_int_equal(p->buffer[x->buffer].kind, BUFFER_RESIDENT);
+    assert_string_equal(p->buffer[x->buffer].name, block);
+    assert_int_equal(x->offset.max, offset);
+}
+
+/* Bytes [2,8) of b0, b1, b2, which equals b1, and b3 at a run-time offset; a step of the host reads b0, too. */
+static void constants_of_the_device_become_windows(void **state)
+{
+    static const unsigned char zeros[8], ones[8] = {1, 1, 1, 1, 1, 1, 1, 1}, twos[8] = {2};
+    static const Kernel        failing = {.name = "test", .record = &kernel_plain, .fails = true};
+    World                     *w = *state;
+    Program                   *p = w->program;
+    const unsigned char       *source[] = {zeros, ones, ones, twos};
+
+    for (int fails = 0; fails < 2; fails++) {
+        const Operand *x;
+        int64_t        first = fails ? 256 : 0;
+
+        p->nbuffer = p->nstep = 0;
+        for (int b = 0; b < 4; b++) {
+            world_buffer(w, BUFFER_WEIGHT, 8);
+            p->buffer[b].source = source[b];
+        }
+        world_step(w, STEP_KERNEL);
+        world_reads(w, world_step(w, STEP_KERNEL), 0);
+        p->step[0].home = HOME_UNITS;
+        p->step[1].home = HOME_HOST;
+        p->step[0].kernel = fails ? &failing : &test_kernel;
+        world_window(w, 0, 0, 2, 8, OPERAND_READS);
+        for (int b = 1; b < 4; b++)
+            world_reads(w, 0, b);
+        x = p->step[0].operand;
+        p->step[0].operand[3].offset.expr = 0;
+        program_make_resident(p);
+        is_window(p, &x[0], "resident:constants", first + 2);
+        is_window(p, &x[1], "resident:constants", first + 256);
+        is_window(p, &x[2], "resident:constants", first + 256);
+        is_window(p, &x[3], "resident:b3", 0);
+        assert_int_equal(p->step[1].operand[0].buffer, 0);
+        assert_int_equal(program_constant_bytes(p), first + 512 + 256);
+        assert_int_equal(program_resident(p, MEMORY_PINNED) >= 0, fails);
+    }
+}
+
 /* ------------------------------------------------------------------------------------------------------------ units */
 
 /* factor times one run-time integer, or none (-1). */
@@ -437,6 +483,7 @@ int main(void)
         TEST(a_dropped_wait_is_refused),
         TEST(an_operand_out_of_reach_is_refused),
         TEST(a_step_reads_one_constant_of_a_block),
+        TEST(constants_of_the_device_become_windows),
         TEST(a_copy_falls_into_its_elements),
     };
 
