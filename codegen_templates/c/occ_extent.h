@@ -16,7 +16,11 @@ OCC_HOT int64_t occ_extent_add(int64_t a, int64_t b)
 
 OCC_HOT int64_t occ_extent_sub(int64_t a, int64_t b)
 {
-    return occ_extent_add(a, b == INT64_MIN ? INT64_MAX : -b);
+    if (b < 0 && a > INT64_MAX + b)
+        return INT64_MAX;
+    if (b > 0 && a < INT64_MIN + b)
+        return INT64_MIN;
+    return a - b;
 }
 
 OCC_HOT int64_t occ_extent_mul(int64_t a, int64_t b)

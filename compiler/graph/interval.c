@@ -31,7 +31,7 @@ int64_t interval_evaluate(ExprOp op, int64_t a, int64_t b)
     case EXPR_ADD:
         return int_saturated_add(a, b);
     case EXPR_SUB:
-        return int_saturated_add(a, b == INT64_MIN ? INT64_MAX : -b);
+        return int_saturated_sub(a, b);
     case EXPR_MUL:
         return int_saturated_mul(a, b);
     case EXPR_DIV:

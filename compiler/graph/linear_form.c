@@ -19,6 +19,13 @@ int64_t int_saturated_add(int64_t a, int64_t b)
     return __builtin_add_overflow(a, b, &sum) ? (a < 0 ? INT64_MIN : INT64_MAX) : sum;
 }
 
+int64_t int_saturated_sub(int64_t a, int64_t b)
+{
+    int64_t difference;
+
+    return __builtin_sub_overflow(a, b, &difference) ? (a < 0 ? INT64_MIN : INT64_MAX) : difference;
+}
+
 int64_t int_saturated_mul(int64_t a, int64_t b)
 {
     int64_t product;

@@ -35,6 +35,7 @@ bool linear_cancel(const Linear *a, const Term *b, Linear *out);
 
 int64_t int_floor_div(int64_t a, int64_t b); /* by 0: 0 */
 int64_t int_saturated_add(int64_t a, int64_t b);
+int64_t int_saturated_sub(int64_t a, int64_t b);
 int64_t int_saturated_mul(int64_t a, int64_t b);
 
 #endif
