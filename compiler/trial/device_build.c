@@ -11,9 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const emulation[] = {"cuda_runtime_api.h", "emulate.h", "fiber.h",  "fake.h",    "queue.h",
-                                        "stream.h",           "runtime.h", "queue.cc", "stream.cc", "runtime.cc",
-                                        "graph.cc",           NULL};
+static const char *const emulation[] = {
+    "cuda_runtime_api.h", "emulate.h", "block.h",   "fiber.h",    "fake.h",   "queue.h", "stream.h",
+    "runtime.h",          "queue.cc",  "stream.cc", "runtime.cc", "graph.cc", NULL};
 
 /* With optimisation, and without fusing what the source does not fuse: the bits of a device. */
 #if defined(__x86_64__)
