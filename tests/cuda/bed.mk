@@ -21,7 +21,7 @@ $(FAKE_CUDA:%=$(CUDA_ROOM)/%$(1).o): $(CUDA_ROOM)/%$(1).o: runtime/emulation/%.c
 $(CUDA_ROOM)/libfakecuda$(1).a: $(FAKE_CUDA:%=$(CUDA_ROOM)/%$(1).o)
 	rm -f $$@ && ar rcsD $$@ $$^
 
-$(CUDA_ROOM)/emulate$(1) $(CUDA_ROOM)/runtime$(1): $(CUDA_ROOM)/%$(1): tests/cuda/test_%.cc $(CUDA_ROOM)/libfakecuda$(1).a
+$(CUDA_ROOM)/emulate$(1) $(CUDA_ROOM)/runtime$(1) $(CUDA_ROOM)/graph$(1): $(CUDA_ROOM)/%$(1): tests/cuda/test_%.cc $(CUDA_ROOM)/libfakecuda$(1).a
 	$(CUDA_CXX) $(CUDA_CXXFLAGS) $(if $(1),-fsanitize=thread,$(SANFLAG)) $(CUDA_INCLUDES) -o $$@ $$^ -lcmocka
 endef
 $(eval $(call CUDA_BED,))
@@ -29,16 +29,17 @@ $(eval $(call CUDA_BED,-race))
 
 # The bed itself. ThreadSanitizer must find the product that lacks its second barrier and the stream that does not wait for
 # the other, and nothing in the right ones.
-check-emulate: $(foreach t,emulate runtime,$(CUDA_ROOM)/$(t) $(CUDA_ROOM)/$(t)-race)
+check-emulate: $(foreach t,emulate runtime,$(CUDA_ROOM)/$(t) $(CUDA_ROOM)/$(t)-race) $(CUDA_ROOM)/graph
 	$(CUDA_ROOM)/emulate
 	$(CUDA_ROOM)/runtime
+	$(CUDA_ROOM)/graph
 	$(CUDA_ROOM)/emulate-race right
 	$(CUDA_ROOM)/runtime-race right
 	! $(CUDA_ROOM)/emulate-race wrong > $(CUDA_ROOM)/race.log 2>&1
 	grep -q 'product<false>.*test_emulate.cc' $(CUDA_ROOM)/race.log
 	! $(CUDA_ROOM)/runtime-race wrong > $(CUDA_ROOM)/race.log 2>&1
-	grep -q 'add tests/cuda/test_runtime.cc' $(CUDA_ROOM)/race.log
-	@echo "4 passed, 0 failed"
+	grep -q 'add tests/cuda/runtime_bed.h' $(CUDA_ROOM)/race.log
+	@echo "5 passed, 0 failed"
 
 # Each device kernel against its C kernel: the same bits under every grid and order of threads. CUDA_TWIN narrows it down.
 CUDA_TWINS := $(patsubst tests/cuda/%.cc,%,$(wildcard tests/cuda/twin_*.cc))
