@@ -1,15 +1,12 @@
-/* test_safe_distance.c - kernels that work by rows, run with input and result in the same memory: at the declared
- * distance every bit is that of a run apart, and of each kind of kernel some case fails when the two lie one element
- * closer. */
+/* test_safe_distance.c - kernels that compute by rows or tiles, run with input and result in the same memory: at the
+ * declared distance every bit is that of a run apart, and of each kind of kernel some case fails when the two lie one
+ * element closer. */
 #include "image.h"
 #include "kernel_test.h"
 
 #include "conv_dot_f32.c"
-#include "copy_f32.h"
 #include "depthwise_f32.c"
-#include "index_f32.h"
 #include "pool_f32.c"
-#include "resize.c"
 #include "winograd_f32.c" /* includes conv_f32.c */
 #include "program/safe_distance.c"
 
@@ -254,81 +251,7 @@ static void literal_geometry(void **state)
     assert_true(tight[CONV] > 0);
 }
 
-/* ----------------------------------------------------------------------------------------------------------- copies */
-
-enum { COPY_AXES = 5 };
-
-/* Strides of a dense tensor, with gaps behind the outermost axis, that runs along its axes in the given order. */
-static int64_t stride_along(occ_extent *stride, const occ_extent *dim, const int *order, int rank, int64_t gap)
-{
-    int64_t elements = 1;
-
-    for (int k = rank; k-- > 0;) {
-        stride[order[k]] = elements + (k == 0 ? gap : 0);
-        elements = stride[order[k]] * dim[order[k]];
-    }
-    return elements;
-}
-
-static void exchange(int *order, int64_t a, int64_t b)
-{
-    int held = order[a];
-
-    order[a] = order[b];
-    order[b] = held;
-}
-
-/* y follows a permuted x at the declared distance; returns whether one element closer differs. */
-static int check_copy(uint64_t *seed)
-{
-    const int  rank = (int)test_pick(seed, 1, COPY_AXES);
-    occ_extent dim[COPY_AXES], ystride[COPY_AXES], xstride[COPY_AXES];
-    int        forward[COPY_AXES], order[COPY_AXES];
-    int64_t    nx, ny, distance, size, differs;
-    float     *x, *want, *memory;
-
-    for (int i = 0; i < rank; i++) {
-        dim[i] = test_pick(seed, 0, 3) ? test_pick(seed, 1, 6) : 1;
-        forward[i] = order[i] = i;
-    }
-    for (int times = rank > 2 ? (int)test_pick(seed, 0, 2) : 0; times > 0; times--) {
-        const int64_t a = test_pick(seed, 1, rank - 1), least = test_pick(seed, 0, 1);
-        exchange(order, a, test_pick(seed, least, rank - 1));
-    }
-    ny = stride_along(ystride, dim, forward, rank, test_pick(seed, 0, 1) * 3);
-    nx = stride_along(xstride, dim, order, rank, test_pick(seed, 0, 1) * 3);
-    distance = distance_of_copy(rank, dim, ystride, xstride, 0);
-    if (distance >= ny)
-        return 0;
-    size = ny > distance + nx ? ny : distance + nx;
-    x = test_random_floats(seed, nx), want = test_floats(size), memory = test_floats(size);
-    occ_copy_f32(want, x, rank, dim, ystride, xstride);
-    for (differs = 0; differs < 2 && differs <= distance; differs++) {
-        memset(memory, 0, (size_t)size * sizeof *memory);
-        memcpy(memory + distance - differs, x, (size_t)nx * sizeof *x);
-        occ_copy_f32(memory, memory + distance - differs, rank, dim, ystride, xstride);
-        for (int64_t at = 0, index[COPY_AXES] = {0}, n = occ_count(rank, dim); n-- > 0;
-             at = occ_nest_step(rank, dim, index, at, ystride))
-            if (memory[at] != want[at])
-                goto done;
-    }
-done:
-    test_release(x, nx), test_release(want, size), test_release(memory, size);
-    assert_int_not_equal(differs, 0);
-    return distance > 0 && differs == 1;
-}
-
-static void copies(void **state)
-{
-    uint64_t seed = 12;
-    int      tight = 0;
-
-    (void)state;
-    for (int i = 0; i < 2000; i++)
-        tight += check_copy(&seed);
-    print_message("    copy: %d of 2000 fail one element closer\n", tight);
-    assert_true(tight > 0);
-}
+/* ------------------------------------------------------------------------------------------------------------ tiles */
 
 /* name, inputs, outputs, width, padding, gap between pixels of the result, side of a tile, tiles together */
 /* clang-format off */
@@ -388,76 +311,7 @@ static void tiles_are_read_before_they_are_written(void **state)
     assert_true(tight[WINOGRAD] > 0);
 }
 
-/* -------------------------------------------------------------------------------------------------- rows of a table */
-
-/* What a resize reads, of `taps` rows each, or rows at random. */
-static void fill_table(uint64_t *seed, const TableWalk *w, int64_t *row, double *weight)
-{
-    static const int modes[] = {OCC_RESIZE_NEAREST, OCC_RESIZE_LINEAR, OCC_RESIZE_CUBIC};
-    const int64_t    mode = w->taps == 1   ? 0
-                            : w->taps == 2 ? 1
-                                           : 2,
-                  coordinates = test_pick(seed, 0, OCC_RESIZE_ASYMMETRIC);
-    const int64_t         rounding = test_pick(seed, 0, OCC_RESIZE_CEIL);
-    const occ_resize_axis axis = {0,        0, 1, w->in, w->out, w->taps, modes[mode], coordinates,
-                                  rounding, 0, 0, 0.0,   -0.75,  0.0,     1.0};
-
-    occ_resize_table(row, mode ? weight : NULL, NULL, NULL, &axis);
-    for (int64_t i = 0; !test_pick(seed, 0, 2) && i < w->out * w->taps; i++)
-        row[i] = test_pick(seed, 0, w->in - 1);
-}
-
-static void run_table(const TableWalk *w, const double *weight, const float *x, float *y)
-{
-    if (w->taps > 1)
-        occ_resample_f32(y, x, w->row, weight, w->outer, w->in, w->out, w->inner, w->taps, 0.0f);
-    else
-        assert_int_equal(occ_gather_f32(y, x, w->row, w->outer, w->in, w->out, w->inner), 0);
-}
-
-/* y follows x at the declared distance; returns whether one element closer differs. */
-static int check_table(uint64_t *seed)
-{
-    int64_t   row[16 * 4], taps = test_pick(seed, 0, 2);
-    double    weight[16 * 4];
-    TableWalk w = {.outer = test_pick(seed, 1, 4),
-                   .in = test_pick(seed, 1, 8),
-                   .out = test_pick(seed, 1, 16),
-                   .row = row,
-                   .taps = 1 << taps};
-    int64_t   nx, ny, distance, size, differs;
-    float    *x, *want, *memory;
-
-    w.inner = test_pick(seed, 0, 1) ? test_pick(seed, 1, 40) : 1;
-    nx = w.outer * w.in * w.inner;
-    ny = w.outer * w.out * w.inner;
-    fill_table(seed, &w, row, weight);
-    distance = distance_of_table(&w);
-    size = ny > distance + nx ? ny : distance + nx;
-    x = test_random_floats(seed, nx), want = test_floats(ny), memory = test_floats(size);
-    run_table(&w, weight, x, want);
-    for (differs = 0; differs < 2 && differs <= distance; differs++) {
-        memcpy(memory + distance - differs, x, (size_t)nx * sizeof *x);
-        run_table(&w, weight, memory + distance - differs, memory);
-        if (memcmp(memory, want, (size_t)ny * sizeof *want))
-            break;
-    }
-    test_release(x, nx), test_release(want, ny), test_release(memory, size);
-    assert_int_not_equal(differs, 0);
-    return distance > 0 && differs == 1;
-}
-
-static void rows_of_a_table(void **state)
-{
-    uint64_t seed = 13;
-    int      tight = 0;
-
-    (void)state;
-    for (int i = 0; i < 4000; i++)
-        tight += check_table(&seed);
-    print_message("    rows of a table: %d of 4000 fail one element closer\n", tight);
-    assert_true(tight > 2000);
-}
+/* ---------------------------------------------------------------------------------------------------------- extents */
 
 /* Distances of more rows, pixels and tiles than can be looked at one by one. */
 static void vast_extents(void **state)
@@ -492,11 +346,8 @@ static void vast_extents(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry),
-                                       cmocka_unit_test(literal_geometry),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_geometry), cmocka_unit_test(literal_geometry),
                                        cmocka_unit_test(tiles_are_read_before_they_are_written),
-                                       cmocka_unit_test(copies),
-                                       cmocka_unit_test(rows_of_a_table),
                                        cmocka_unit_test(vast_extents)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
