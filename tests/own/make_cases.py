@@ -16,6 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import cases       # noqa: E402
 import tensors     # noqa: E402
 from activation_cases import ACTIVATION  # noqa: E402
+from attention_cases import ATTENTION  # noqa: E402
 from attribute_cases import ATTRIBUTES  # noqa: E402
 from cast_cases import CASTS          # noqa: E402
 from control_cases import CONTROL     # noqa: E402
@@ -72,7 +73,7 @@ def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
-             MSFT + GEOMETRY + EXTENTS + FOURS)
+             MSFT + ATTENTION + GEOMETRY + EXTENTS + FOURS)
     found += RESIZE + ATTRIBUTES + TOKENS + HALF
     found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS
     for case in found:
