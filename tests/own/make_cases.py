@@ -76,6 +76,10 @@ def main():
              MSFT + ATTENTION + GEOMETRY + EXTENTS + FOURS)
     found += RESIZE + ATTRIBUTES + TOKENS + HALF
     found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS
+    names = [case["name"] for case in found]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        sys.exit(f"several cases have one name: {' '.join(twice)}")
     for case in found:
         if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
             write_case(sys.argv[1], case)

@@ -94,7 +94,7 @@ FUSED = [case(f"fused_matmul_{a}{b}{c}{d}", "FusedMatMul", [stored("m", "k", a, 
               transBatchA=c, transBatchB=d, alpha=0.5) for a in (0, 1) for b in (0, 1) for c in (0, 1) for d in (0, 1)]
 FUSED += [
     case("fused_matmul_vector", "FusedMatMul", [Feed("m"), Feed("m", 5)], sizes=SIZES, transA=1),
-    case("fused_gemm", "FusedGemm", [Feed("k", "m"), constant(7, 9), constant(7)], sizes=over(k=(9, 9), m=(1, 4)), transA=1, transB=1, alpha=0.5,
+    case("fused_gemm_rows", "FusedGemm", [Feed("k", "m"), constant(7, 9), constant(7)], sizes=over(k=(9, 9), m=(1, 4)), transA=1, transB=1, alpha=0.5,
          beta=2.0, activation="LeakyRelu", activation_alpha=0.2),
     case("fused_gemm_hard", "FusedGemm", [Feed("m", 9), constant(9, 7)], sizes=over(m=(1, 4)), activation="HardSigmoid", activation_alpha=0.3,
          activation_beta=0.4),
@@ -220,8 +220,8 @@ NEIGHBOURS = [
     product("integer_to_float_columns", "MatMulIntegerToFloat", ROWS_S, COLUMNS_S,
             [number(0.02), *PER_COLUMN, None, constant(7, dtype=np.int8, make=whole(-5, 5)), constant(7, seed=4)]),
     product("integer_to_float_bytes", "MatMulIntegerToFloat", ROWS_U, COLUMNS_U, [number(0.02), *PER_COLUMN, number(3, np.uint8), number(120, np.uint8)]),
-    product("dynamic_product", "DynamicQuantizeMatMul", Feed("b", "s", 20), COLUMNS_S, [number(0.03)]),
-    product("dynamic_product_columns", "DynamicQuantizeMatMul", Feed("b", "s", 20), COLUMNS_U,
+    product("dynamic_product_rows", "DynamicQuantizeMatMul", Feed("b", "s", 20), COLUMNS_S, [number(0.03)]),
+    product("dynamic_product_rows_columns", "DynamicQuantizeMatMul", Feed("b", "s", 20), COLUMNS_U,
             [*PER_COLUMN, constant(7, dtype=np.uint8, make=whole(110, 130)), constant(7, seed=4)]),
 ]
 
