@@ -5,7 +5,8 @@ CUDNN_INCLUDES := -isystem $(CUDNN)/nvidia/cudnn/include -isystem $(CUDNN)/nvidi
 ENGINES_SRC    := $(filter-out engines/no_driver.c engines/no_device.c engines/measure.c,$(wildcard engines/*.c))
 ENGINES_HDRS   := $(wildcard engines/*.h) runtime/cudnn_engine.h runtime/cudnn_steps.h
 ENGINES_ROOM   := $(BUILD)/tests/engines
-FAKE_LIBRARIES := $(ENGINES_ROOM)/fake_cudnn.o $(ENGINES_ROOM)/fake_execute.o $(ENGINES_ROOM)/fake_cublaslt.o
+FAKE_CUDNN     := tests/engines/fake_cudnn.c tests/engines/fake_graph.c
+FAKE_LIBRARIES := $(FAKE_CUDNN:tests/engines/%.c=$(ENGINES_ROOM)/%.o) $(ENGINES_ROOM)/fake_execute.o $(ENGINES_ROOM)/fake_cublaslt.o
 
 deps-engines: $(CUDNN)/stamp
 
@@ -35,9 +36,9 @@ $(BUILD)/engines/occam-engines-here: $(ENGINES_SRC) engines/measure.c $(ENGINES_
 	  -Wl,-rpath,'$$ORIGIN/../cudnn/nvidia/cudnn/lib:$$ORIGIN/../cudnn/nvidia/cu13/lib',--unresolved-symbols=ignore-in-shared-libs
 
 # The same programs with libraries of our own in the vendor's place.
-$(ENGINES_ROOM)/fake-engines: $(ENGINES_SRC) engines/no_device.c tests/engines/fake_cudnn.c $(ENGINES_HDRS) $(wildcard tests/engines/*.h tests/engines/fake/*.h) $(BUILD)/liboccamyc.a
+$(ENGINES_ROOM)/fake-engines: $(ENGINES_SRC) engines/no_device.c $(FAKE_CUDNN) $(ENGINES_HDRS) $(wildcard tests/engines/*.h tests/engines/fake/*.h) $(BUILD)/liboccamyc.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -Iengines -Icompiler -I. -Itests/engines/fake -Iruntime/emulation -o $@ $(ENGINES_SRC) engines/no_device.c tests/engines/fake_cudnn.c $(BUILD)/liboccamyc.a -lm
+	$(CC) $(ALLC) -Iengines -Icompiler -I. -Itests/engines/fake -Iruntime/emulation -o $@ $(ENGINES_SRC) engines/no_device.c $(FAKE_CUDNN) $(BUILD)/liboccamyc.a -lm
 
 $(ENGINES_ROOM)/measure/%.o: engines/%.c $(ENGINES_HDRS) runtime/cublaslt_engine.h $(wildcard tests/engines/*.h tests/engines/fake/*.h)
 	@mkdir -p $(@D)
@@ -46,7 +47,7 @@ $(ENGINES_ROOM)/measure/%.o: engines/%.c $(ENGINES_HDRS) runtime/cublaslt_engine
 $(ENGINES_ROOM)/fake-engines-here: $(ENGINES_SRC:engines/%.c=$(ENGINES_ROOM)/measure/%.o) $(ENGINES_ROOM)/measure/measure.o $(FAKE_LIBRARIES) $(CUDA_ROOM)/libfakecuda.a $(BUILD)/liboccamyc.a
 	$(CUDA_CXX) $(SANFLAG) -o $@ $^ -lpthread -lm
 
-$(ENGINES_ROOM)/fake_cudnn.o: tests/engines/fake_cudnn.c $(wildcard tests/engines/*.h tests/engines/fake/*.h)
+$(FAKE_CUDNN:tests/engines/%.c=$(ENGINES_ROOM)/%.o): $(ENGINES_ROOM)/%.o: tests/engines/%.c $(wildcard tests/engines/*.h tests/engines/fake/*.h)
 	@mkdir -p $(@D)
 	$(CC) $(ALLC) -Itests/engines -Itests/engines/fake -Iruntime/emulation -c -o $@ $<
 
@@ -65,10 +66,10 @@ check-libraries: $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(ENGINES_ROOM)/f
 	$(PYTHON) tests/engines/check_libraries.py --occamyc=$<
 	$(PYTHON) tests/engines/test_engines.py $(ENGINES_ROOM)/fake-engines
 	$(PYTHON) tests/engines/test_measure.py $(ENGINES_ROOM)/fake-engines-here
-	$(PYTHON) tests/engines/test_steps.py $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines $(ENGINES_ROOM)/fake_cudnn.o,$(ENGINES_ROOM)/fake_execute.o \
-	  $(CUDA_ROOM)/libfakecuda.a "$(wildcard $(CUDNN))"
+	$(PYTHON) tests/engines/test_steps.py $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines \
+	  $(ENGINES_ROOM)/fake_cudnn.o,$(ENGINES_ROOM)/fake_graph.o,$(ENGINES_ROOM)/fake_execute.o $(CUDA_ROOM)/libfakecuda.a "$(wildcard $(CUDNN))"
 	$(PYTHON) tests/engines/test_products.py $(BUILD)/occamyc $(ENGINES_ROOM)/fake-engines \
-	  $(ENGINES_ROOM)/fake_cudnn.o,$(ENGINES_ROOM)/fake_execute.o,$(ENGINES_ROOM)/fake_cublaslt.o $(CUDA_ROOM)/libfakecuda.a "$(CUBLASLT_INCLUDES)"
+	  $(ENGINES_ROOM)/fake_cudnn.o,$(ENGINES_ROOM)/fake_graph.o,$(ENGINES_ROOM)/fake_execute.o,$(ENGINES_ROOM)/fake_cublaslt.o $(CUDA_ROOM)/libfakecuda.a "$(CUBLASLT_INCLUDES)"
 
 .PHONY: check-libraries deps-engines engines engines-here
 
