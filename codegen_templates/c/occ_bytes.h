@@ -20,6 +20,8 @@ typedef int64_t occ_v64 __attribute__((vector_size(4 * OCC_W)));
 #endif
 #if OCC_W == 16 && defined(__AVX512F__) && !defined(OCC_FORCE_WIDTH)
 #define OCC_BYTES_AVX512 /* compilers also generate long code for widening 16 bytes */
+typedef char occ_v16c __attribute__((vector_size(16)));
+#define OCC_FIRST_LANES(n) ((unsigned short)((1u << (n)) - 1)) /* the mask of n lanes */
 #endif
 
 /* Loads bytes as integers. */
@@ -30,6 +32,17 @@ OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
     return is_signed ? (int8_t)*p : *p;
 #else
     uint8_t some[OCC_W] = {0};
+#if defined(OCC_BYTES_AVX512)
+    if (n < OCC_W) {
+        const unsigned short lanes = OCC_FIRST_LANES(n);
+        occ_vi               v;
+        if (is_signed)
+            __asm__("vpmovsxbd %1, %0%{%2%}%{z%}" : "=v"(v) : "m"(*(const uint8_t(*)[OCC_W])p), "Yk"(lanes));
+        else
+            __asm__("vpmovzxbd %1, %0%{%2%}%{z%}" : "=v"(v) : "m"(*(const uint8_t(*)[OCC_W])p), "Yk"(lanes));
+        return v;
+    }
+#endif
     for (int i = 0; n < OCC_W && i < n; i++)
         some[i] = p[i];
     p = n < OCC_W ? some : p;
@@ -59,6 +72,12 @@ OCC_HOT void occ_vistore_bytes(uint8_t *p, occ_vi v, int n)
     (void)n;
     *p = (uint8_t)v;
 #else
+#if defined(OCC_BYTES_AVX512)
+    if (n < OCC_W) {
+        __builtin_ia32_pmovdb512mem_mask((occ_v16c *)(void *)p, v, OCC_FIRST_LANES(n));
+        return;
+    }
+#endif
     uint8_t       some[OCC_W];
     uint8_t      *to = n < OCC_W ? some : p;
 #if defined(OCC_BYTES_AVX2)
@@ -94,7 +113,9 @@ OCC_HOT occ_vi occ_viload(const int32_t *p, int n)
 #endif
     if (n == OCC_W)
         return *(const occ_viu *)(const void *)p;
-#if defined(OCC_BYTES_AVX2)
+#if defined(OCC_BYTES_AVX512)
+    return __builtin_ia32_loaddqusi512_mask(p, v, OCC_FIRST_LANES(n));
+#elif defined(OCC_BYTES_AVX2)
     return __builtin_ia32_maskloadd256((const occ_vi *)(const void *)p, occ_vmask_first(n));
 #else
     OCC_COPY(&v, p, (size_t)n * sizeof *p);

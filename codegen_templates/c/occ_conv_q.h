@@ -57,6 +57,34 @@ typedef struct occ_q_block {
     int            vectors, lanes, stored;
 } occ_q_block;
 
+/* The weights that a tile prefetches: `pace` bytes from `next` on for each row of weights that it reads; 0: none. */
+typedef struct occ_q_ahead {
+    const char *next;
+    int64_t     pace;
+} occ_q_ahead;
+
+#define OCC_Q_FAR (40 * 1024) /* a number of fours of weights that the nearest caches do not keep */
+
+/* What a tile of `columns` pixels prefetches of the panel behind its own, such that the tiles of all pixels prefetch
+ * all of it; `pixel` is the number of the tile's first pixel. */
+OCC_HOT occ_q_ahead occ_q_ahead_of(const occ_conv_q *q, const occ_q_block *b, int64_t pixel, int columns)
+{
+    const occ_conv   *g = &q->g;
+    const int64_t     rows = g->kernel[0] * g->kernel[1] * g->kernel[2] * ((g->inputs + 3) / 4);
+    const int64_t     row = b->pitch * (int64_t)sizeof *b->w, pixels = g->batch * g->pixel[1];
+    const int64_t     wide = OCC_Q_VECTORS * OCC_W, within = b->channel % g->outputs % OCC_PANEL;
+    const int64_t     all = pixels * (OCC_PANEL / wide), before = pixel + within / wide * pixels;
+    const char       *panel = (const char *)(const void *)(b->w - within + rows * b->pitch);
+    const occ_q_ahead none = {panel, 0}, some = {panel + before * rows * row / all, (columns * row + all - 1) / all};
+    return OCC_W > 1 && OCC_KNOWN(all) && rows * g->outputs >= OCC_Q_FAR ? some : none;
+}
+
+OCC_HOT occ_q_ahead occ_q_ahead_by(occ_q_ahead ahead, int64_t rows)
+{
+    ahead.next += rows * ahead.pace;
+    return ahead;
+}
+
 OCC_HOT int occ_q_lanes(int count, int vector)
 {
     const int left = count - vector * OCC_W;
@@ -98,14 +126,18 @@ OCC_HOT void occ_q_step(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
 }
 #endif
 
-/* One tap, or `taps` of them that are consecutive in x and w; the inputs of each are rounded up to four. */
+/* One tap, or `taps` of them that are consecutive in x and w; the inputs of each are rounded up to four. The first row
+ * of weights prefetches from ahead.next on. */
 OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
-                       int64_t across, const int32_t *w, int64_t taps, int columns)
+                       int64_t across, const int32_t *w, int64_t taps, occ_q_ahead ahead, int columns)
 {
     const int fours = (int)(taps * q->g.inputs / 4), rest = (int)(q->g.inputs % 4);
     OCC_ROLL
-    for (int k = 0; k < fours; k++, x += 4, w += b->pitch)
+    for (int k = 0; k < fours; k++, x += 4, w += b->pitch) {
+        if (ahead.pace > 0)
+            OCC_PREFETCH(ahead.next + k * ahead.pace);
         occ_q_step(q, how, b, acc, x, across, w, 4, columns);
+    }
     if (rest > 0)
         occ_q_step(q, how, b, acc, x, across, w, rest, columns);
 }
@@ -132,23 +164,23 @@ OCC_HOT void occ_q_outside(const occ_conv_q *q, occ_q_how how, const occ_q_block
 
 /* Adds one row of taps to a tile whose columns all see the taps t. */
 OCC_HOT void occ_q_taps(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
-                        const int32_t *w, occ_taps t, int columns)
+                        const int32_t *w, occ_taps t, occ_q_ahead ahead, int columns)
 {
     const int64_t across = q->g.stride[2] * q->g.xaxis[2], step = q->g.dilation[2] * q->g.xaxis[2];
-    const int64_t tap = (q->g.inputs + 3) / 4 * b->pitch;
+    const int64_t rows = (q->g.inputs + 3) / 4, tap = rows * b->pitch;
     const int     joined = step == q->g.inputs && q->g.inputs % 4 == 0;
     const int64_t runs = joined ? 1 : t.last - t.first, each = joined ? t.last - t.first : 1;
     for (int64_t n = t.first; n < t.first + runs; n++)
-        occ_q_run(q, how, b, acc, x + n * step, across, w + n * tap, each, columns);
+        occ_q_run(q, how, b, acc, x + n * step, across, w + n * tap, each, occ_q_ahead_by(ahead, n * rows), columns);
 }
 
 /* Adds one row of taps to an edge tile at column `at` (literal), some of whose columns miss taps: for these the tap
  * outside reads the zero point. */
 OCC_HOT void occ_q_taps_edge(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, occ_vi *acc, const uint8_t *x,
-                             const int32_t *w, int64_t at, int columns)
+                             const int32_t *w, int64_t at, occ_q_ahead ahead, int columns)
 {
     const int64_t across = q->g.stride[2] * q->g.xaxis[2], step = q->g.dilation[2] * q->g.xaxis[2];
-    const int64_t tap = (q->g.inputs + 3) / 4 * b->pitch, taps = q->g.kernel[2];
+    const int64_t rows = (q->g.inputs + 3) / 4, tap = rows * b->pitch, taps = q->g.kernel[2];
     OCC_UNROLL(OCC_CONV_TAPS)
     for (int64_t n = 0; n < taps; n++) {
         const int64_t from = q->g.pad[2] - n * q->g.dilation[2], to = from + q->g.in[2];
@@ -167,7 +199,7 @@ OCC_HOT void occ_q_taps_edge(const occ_conv_q *q, occ_q_how how, const occ_q_blo
         }
         if (first < last)
             occ_q_run(q, how, b, acc + first * b->vectors, x + n * step + first * across, across, w + n * tap, 1,
-                      (int)(last - first));
+                      occ_q_ahead_by(ahead, n * rows), (int)(last - first));
     }
 }
 
@@ -237,24 +269,26 @@ OCC_HOT const uint8_t *occ_q_window(const occ_conv_q *q, int64_t image, int64_t 
 OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z, int64_t r,
                         int64_t c, occ_taps t, int edge, int columns)
 {
-    const occ_conv *g = &q->g;
-    const occ_taps  d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
-    const int64_t   row = g->kernel[2] * ((g->inputs + 3) / 4) * b->pitch;
-    const uint8_t  *x = occ_q_window(q, image, z, r, c);
-    occ_vi          start[4], acc[OCC_TILE_MAX];
+    const occ_conv   *g = &q->g;
+    const occ_taps    d = occ_conv_taps(g, 0, z), h = occ_conv_taps(g, 1, r);
+    const int64_t     rows = g->kernel[2] * ((g->inputs + 3) / 4), pixel = occ_conv_pixel(g, image, z, r, c);
+    const uint8_t    *x = occ_q_window(q, image, z, r, c);
+    const occ_q_ahead ahead = occ_q_ahead_of(q, b, pixel, columns);
+    occ_vi            start[4], acc[OCC_TILE_MAX];
     occ_q_start(q, how, b, start, d, h, t);
     occ_q_fill(acc, start, b->vectors, columns);
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
             const uint8_t *from = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
-            const int32_t *w = b->w + (i * g->kernel[1] + k) * row;
+            const int64_t  before = (i * g->kernel[1] + k) * rows;
+            const int32_t *w = b->w + before * b->pitch;
             if (edge)
-                occ_q_taps_edge(q, how, b, acc, from, w, c, columns);
+                occ_q_taps_edge(q, how, b, acc, from, w, c, occ_q_ahead_by(ahead, before), columns);
             else
-                occ_q_taps(q, how, b, acc, from, w, t, columns);
+                occ_q_taps(q, how, b, acc, from, w, t, occ_q_ahead_by(ahead, before), columns);
         }
-    occ_q_store(q, how, b, acc, image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2],
-                occ_conv_pixel(g, image, z, r, c), columns);
+    occ_q_store(q, how, b, acc, image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2], pixel,
+                columns);
 }
 
 /* The block of `count` channels from `from` on. */

@@ -6,9 +6,11 @@
 #include "occ_conv.h"
 #include "occ_put.h"
 
-/* The size of a tile: vectors of channels across, and pixels of a row. */
+/* The size of a tile: vectors of channels across, and pixels of a row. Where the width of the image is variable, these
+ * are a power of two. */
 #define OCC_DQ_VECTORS (OCC_W >= 8 ? 1 : OCC_W == 1 ? 4 : 2)
-#define OCC_DQ_COLUMNS (OCC_W >= 8 ? 8 : OCC_W == 1 ? 1 : 4)
+#define OCC_DQ_COLUMNS (OCC_W == 16 ? 14 : OCC_W == 8 ? 8 : OCC_W == 1 ? 1 : 4)
+#define OCC_DQ_OPEN (OCC_W == 16 ? 8 : OCC_DQ_COLUMNS)
 
 /* The parameters of a convolution, as its step passes them. */
 typedef struct occ_dq_form {
@@ -26,8 +28,8 @@ typedef struct occ_depthwise_q {
     int32_t        zero, yzero;
 } occ_depthwise_q;
 
-/* Parameters that are literal in every call: how x is read, how results are stored, and whether two rows of taps are
- * taken at a time. */
+/* Parameters that are literal in every call: how x is read, how results are stored, and whether several rows of taps
+ * are taken at a time. */
 typedef struct occ_dq_how {
     int        is_signed;
     occ_fn_put put;
@@ -72,14 +74,87 @@ typedef struct occ_dq_seen {
 
 #define OCC_DQ_PAIRS 7 /* the widest row of taps whose weights stay in registers */
 
-/* Whether the geometry of a row is literal and small enough for two rows of taps at a time. */
+/* Whether the geometry is literal and small enough for several rows of taps at a time. */
 OCC_HOT int occ_dq_takes_pairs(const occ_window *window)
 {
     return OCC_KNOWN(window->kernel[2]) && OCC_KNOWN(window->stride[2]) && OCC_KNOWN(window->dilation[2]) &&
-           window->dilation[2] == 1 && window->kernel[2] <= OCC_DQ_PAIRS && window->stride[2] <= 2;
+           OCC_KNOWN(window->kernel[1]) && window->kernel[1] <= OCC_DQ_PAIRS && window->dilation[2] == 1 &&
+           window->kernel[2] <= OCC_DQ_PAIRS && window->stride[2] <= 2;
 }
 
-#if defined(OCC_BYTES_AVX2)
+/* The pixels of x that a tile reads in a row and that lie in the image; the tile's first result is in column `at`. */
+OCC_HOT occ_dq_seen occ_dq_pixels(const occ_conv *g, int edge, int64_t at, int columns)
+{
+    const int64_t step = g->stride[2], all = (columns - 1) * step + g->kernel[2], first = g->pad[2] - at * step;
+    occ_dq_seen   seen = {first, first + g->in[2], g->pad[2], (columns - 1) * step + 1};
+    if (edge == OCC_TILE_INSIDE) {
+        seen.left = 0;
+        seen.right = all;
+    } else if (edge == OCC_TILE_EDGE) {
+        seen.left = all;
+        seen.right = 0;
+    }
+    return seen;
+}
+
+#if defined(OCC_DOT_FOUR)
+/* A byte of each of `rows` (literal, 4 at most) rows in each lane, the first row lowest, for n channels. */
+OCC_HOT occ_vi occ_dq_column(const uint8_t *const *row, int64_t at, int rows, int n)
+{
+    occ_vi v = occ_viload_bytes(row[0] + at, n, 0);
+    OCC_UNROLL(3)
+    for (int k = 1; k < rows; k++)
+        v |= occ_viload_bytes(row[k] + at, n, 0) << 8 * k;
+    return v;
+}
+
+/* Adds rows k to k + rows - 1 (literals, 4 at most) of taps to a tile, with one instruction for the taps of a column.
+ * Rows outside h are taken, too: from a row inside, times zeros. Pixels outside the image count as the zero point, and
+ * what the zero point adds to each sum is taken away at the end. */
+OCC_HOT void occ_dq_quads(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, occ_vi *acc,
+                          const uint8_t *x, int64_t below, const int8_t *w, int k, int rows, occ_taps h,
+                          occ_dq_seen seen, int columns)
+{
+    const int64_t  step = q->g.stride[2], taps = q->g.kernel[2], pixels = (columns - 1) * step + taps;
+    const int32_t  flip = how.is_signed ? (int32_t)0x80808080 : 0;
+    const occ_vi   zero = occ_viset((int32_t)((uint32_t)((q->zero + (how.is_signed ? 128 : 0)) & 255) * 0x01010101u));
+    const uint8_t *row[4], *weights[4];
+    uint32_t       some = 0;
+    OCC_UNROLL(4)
+    for (int i = 0; i < rows; i++) {
+        row[i] = x + occ_min(occ_max(k + i, h.first), h.last - 1) * below;
+        weights[i] = (const uint8_t *)w + (k + i) * taps * q->wtap;
+        some |= k + i >= h.first && k + i < h.last ? 255u << 8 * i : 0;
+    }
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int n = occ_dq_lanes(b, j);
+        occ_vi    tap[OCC_DQ_PAIRS] = {{0}}, less = occ_viset(0);
+        OCC_UNROLL(OCC_DQ_PAIRS)
+        for (int64_t t = 0; t < taps; t++) {
+            const occ_vi v = occ_dq_column(weights, t * q->wtap + j * OCC_W, rows, n) & occ_viset((int32_t)some);
+            tap[t] = v;
+            less = occ_dot(less, (occ_quads){zero, zero}, (occ_quads){v, v}, OCC_DOT_UNSIGNED);
+        }
+        OCC_UNROLL(64)
+        for (int64_t p = 0; p < pixels; p++) {
+            const int outside = (p < seen.left && p < seen.first) || (p >= seen.right && p >= seen.last);
+            occ_vi    v = zero;
+            if (!outside)
+                v = occ_dq_column(row, p * q->g.xaxis[2] + j * OCC_W, rows, n) ^ occ_viset(flip);
+            OCC_UNROLL(OCC_DQ_PAIRS)
+            for (int64_t t = 0; t < taps; t++)
+                if (p >= t && (p - t) % step == 0 && (p - t) / step < columns) {
+                    occ_vi *sum = &acc[(p - t) / step * b->vectors + j];
+                    *sum = occ_dot(*sum, (occ_quads){v, v}, (occ_quads){tap[t], tap[t]}, OCC_DOT_UNSIGNED);
+                }
+        }
+        OCC_UNROLL(32)
+        for (int c = 0; c < columns; c++)
+            acc[c * b->vectors + j] -= less;
+    }
+}
+#elif defined(OCC_BYTES_AVX2)
 typedef uint8_t occ_dq_half __attribute__((vector_size(2 * OCC_W)));
 
 /* Bytes of a vector of channels as 16-bit integers, one in each lane; `two` (literal): those of the row `below` beside
@@ -98,21 +173,6 @@ OCC_HOT occ_vi occ_dq_words(const uint8_t *x, int64_t below, int is_signed, int 
     else
         __asm__("vpmovzxbw %1, %0" : "=x"(v) : "x"(a));
     return v;
-}
-
-/* The pixels of x that a tile reads in a row and that lie in the image; the tile's first result is in column `at`. */
-OCC_HOT occ_dq_seen occ_dq_pixels(const occ_conv *g, int edge, int64_t at, int columns)
-{
-    const int64_t step = g->stride[2], all = (columns - 1) * step + g->kernel[2], first = g->pad[2] - at * step;
-    occ_dq_seen   seen = {first, first + g->in[2], g->pad[2], (columns - 1) * step + 1};
-    if (edge == OCC_TILE_INSIDE) {
-        seen.left = 0;
-        seen.right = all;
-    } else if (edge == OCC_TILE_EDGE) {
-        seen.left = all;
-        seen.right = 0;
-    }
-    return seen;
 }
 
 /* Adds one row of taps, or two (literal) rows that are `below` apart in x, to a tile. Each pixel of x is widened once,
@@ -229,7 +289,16 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
         const uint8_t *from = x + i * g->dilation[0] * g->xaxis[0];
         const int8_t  *w = q->w + i * g->kernel[1] * row + (q->wtap ? b->channel : 0);
         int64_t        k = h.first;
-#if defined(OCC_BYTES_AVX2)
+#if defined(OCC_DOT_FOUR)
+        if (columns > 1 && how.pairs && h.first < h.last) {
+            const occ_dq_seen seen = occ_dq_pixels(g, edge, c, columns);
+            OCC_UNROLL(2)
+            for (int group = 0; group < g->kernel[1]; group += 4)
+                occ_dq_quads(q, how, b, acc, from, below, w, group, (int)occ_min(g->kernel[1] - group, 4), h, seen,
+                             columns);
+            k = h.last;
+        }
+#elif defined(OCC_BYTES_AVX2)
         if (columns > 1 && b->lanes == b->vectors * OCC_W && how.pairs) {
             const occ_dq_seen seen = occ_dq_pixels(g, edge, c, columns);
             OCC_ROLL
@@ -315,13 +384,13 @@ OCC_HOT void occ_dq_row_open(const occ_depthwise_q *q, occ_dq_how how, const occ
     const occ_taps inside = occ_conv_interior(&q->g, 2), all = {0, q->g.kernel[2]};
     int64_t        c = 0;
     OCC_ROLL
-    for (; c + OCC_DQ_COLUMNS <= q->g.out[2]; c += OCC_DQ_COLUMNS)
-        if (c >= inside.first && c + OCC_DQ_COLUMNS <= inside.last)
-            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_INSIDE, OCC_DQ_COLUMNS);
+    for (; c + OCC_DQ_OPEN <= q->g.out[2]; c += OCC_DQ_OPEN)
+        if (c >= inside.first && c + OCC_DQ_OPEN <= inside.last)
+            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_INSIDE, OCC_DQ_OPEN);
         else
-            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_NEAR, OCC_DQ_COLUMNS);
+            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_NEAR, OCC_DQ_OPEN);
     OCC_UNROLL(3)
-    for (int columns = OCC_DQ_COLUMNS / 2; columns > 0; columns /= 2)
+    for (int columns = OCC_DQ_OPEN / 2; columns > 0; columns /= 2)
         if (c + columns <= q->g.out[2]) {
             occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_NEAR, columns);
             c += columns;

@@ -15,14 +15,15 @@
 OCC_HOT void occ_q_tile_open(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z,
                              int64_t r, int64_t c, occ_taps d, occ_taps h, occ_taps t, int down, int pixels)
 {
-    const occ_conv *g = &q->g;
-    const int64_t   tap = (g->inputs + 3) / 4 * b->pitch, step = g->dilation[2] * g->xaxis[2];
-    const int64_t   across = down ? g->stride[1] * g->xaxis[1] : g->stride[2] * g->xaxis[2];
-    const int       joined = step == g->inputs && g->inputs % 4 == 0;
-    const int64_t   runs = joined ? 1 : t.last - t.first, each = joined ? t.last - t.first : 1;
-    const uint8_t  *x = occ_q_window(q, image, z, r, c);
-    occ_conv_q      turned = *q;
-    occ_vi          start[4], acc[OCC_TILE_MAX];
+    const occ_conv   *g = &q->g;
+    const int64_t     tap = (g->inputs + 3) / 4 * b->pitch, step = g->dilation[2] * g->xaxis[2];
+    const int64_t     across = down ? g->stride[1] * g->xaxis[1] : g->stride[2] * g->xaxis[2];
+    const int         joined = step == g->inputs && g->inputs % 4 == 0;
+    const int64_t     runs = joined ? 1 : t.last - t.first, each = joined ? t.last - t.first : 1;
+    const uint8_t    *x = occ_q_window(q, image, z, r, c);
+    const occ_q_ahead none = {NULL, 0};
+    occ_conv_q        turned = *q;
+    occ_vi            start[4], acc[OCC_TILE_MAX];
     occ_q_start(q, how, b, start, d, h, t);
     occ_q_fill(acc, start, b->vectors, pixels);
     for (int64_t i = d.first; i < d.last; i++)
@@ -30,7 +31,7 @@ OCC_HOT void occ_q_tile_open(const occ_conv_q *q, occ_q_how how, const occ_q_blo
             const uint8_t *from = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
             const int32_t *w = b->w + (i * g->kernel[1] + k) * g->kernel[2] * tap;
             for (int64_t n = t.first; n < t.first + runs; n++)
-                occ_q_run(q, how, b, acc, from + n * step, across, w + n * tap, each, pixels);
+                occ_q_run(q, how, b, acc, from + n * step, across, w + n * tap, each, none, pixels);
         }
     turned.g.yaxis[2] = down ? g->yaxis[1] : g->yaxis[2];
     turned.g.pixel[4] = down ? g->pixel[3] : g->pixel[4];

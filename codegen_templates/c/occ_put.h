@@ -51,19 +51,41 @@ OCC_HOT void occ_put_bytes(uint8_t *to, int64_t stride, occ_vi v, int n)
         to[i * stride] = lane[i];
 }
 
+/* Stores n bytes: v rounded to the nearest integer, halves to even, plus zero, clamped. NaN becomes the least byte. */
+OCC_HOT void occ_put_near(uint8_t *to, int64_t stride, occ_vf v, int n, int32_t zero, int is_signed)
+{
+    const float least = (float)((is_signed ? -128 : 0) - zero), most = (float)((is_signed ? 127 : 255) - zero);
+#if defined(__AVX512F__) && OCC_W == 16 && !defined(OCC_FORCE_WIDTH)
+    /* AVX-512 narrows integers with clamping, and turns what no integer can hold into the least one: as an unsigned
+     * integer it is above all bytes, as a signed one below them. So floats are clamped at the other side only; at both
+     * where the least integer plus zero would wrap around. */
+    if (stride == 1) {
+        occ_vi near;
+        if (!is_signed || zero < 0)
+            __asm__("vmaxps %2, %1, %0" : "=v"(v) : "v"(v), "v"(occ_vset(least))); /* NaN becomes `least` */
+        if (is_signed)
+            __asm__("vminps %2, %1, %0" : "=v"(v) : "v"(occ_vset(most)), "v"(v)); /* NaN stays */
+        near = (occ_vi)__builtin_ia32_cvtps2dq512_mask(v, (occ_vi){0}, OCC_ALL_LANES, 4) + occ_viset(zero);
+        if (is_signed)
+            __builtin_ia32_pmovsdb512mem_mask((occ_v16c *)(void *)to, near, OCC_FIRST_LANES(n));
+        else
+            __builtin_ia32_pmovusdb512mem_mask((occ_v16c *)(void *)to, near, OCC_FIRST_LANES(n));
+        return;
+    }
+#endif
+    occ_put_bytes(to, stride, occ_vnear(v, least, most) + occ_viset(zero), n);
+}
+
 OCC_HOT void occ_put_u8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
                         occ_fn_vf fn, int32_t zero)
 {
-    const occ_vf v = occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn);
-    occ_put_bytes((uint8_t *)y + at, stride, occ_vnear(v, (float)-zero, (float)(255 - zero)) + occ_viset(zero), n);
+    occ_put_near((uint8_t *)y + at, stride, occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn), n, zero, 0);
 }
 
 OCC_HOT void occ_put_i8(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,
                         occ_fn_vf fn, int32_t zero)
 {
-    const occ_vf v = occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn);
-    occ_put_bytes((uint8_t *)y + at, stride, occ_vnear(v, (float)(-128 - zero), (float)(127 - zero)) + occ_viset(zero),
-                  n);
+    occ_put_near((uint8_t *)y + at, stride, occ_apply_vf(e, occ_vfrom_int(sum), channel, n, fn), n, zero, 1);
 }
 
 OCC_HOT void occ_put_f32(void *y, int64_t at, int64_t stride, occ_vi sum, const occ_expr *e, int64_t channel, int n,

@@ -179,12 +179,12 @@ static void push(Arena *arena, Step *step, const Param *param, const Given *give
         push_ints(arena, step, given);
 }
 
-static void push_expression(Step *step, const Given *given)
+static void push_expression(Lower *lower, Step *step, const Given *given)
 {
     for (; given->name; given++) {
         if (given->kind != GIVEN_EXPR)
             continue;
-        step->expr = given->expr;
+        step->expr = given->expr ? scalar_shortened(lower, given->expr) : NULL;
         for (int i = 0; i < given->count; i++)
             push_operand(step, ((const Operand *)given->list)[i], OPERAND_READS);
     }
@@ -238,7 +238,7 @@ int step_call(Lower *lower, const Node *node, const char *name)
         push(arena, &step, param, found);
     }
     step.nparam = step.noperand;
-    push_expression(&step, given);
+    push_expression(lower, &step, given);
     return append(lower, &step);
 }
 

@@ -258,6 +258,9 @@ int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value);
 int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c);
 int scalar_cast(Lower *lower, Scalar *s, DType to, int a, bool saturate);
 
+/* The same value by fewer operations: `s` itself, or a new expression. */
+const Scalar *scalar_shortened(Lower *lower, const Scalar *s);
+
 /* Sets the type that a complete expression is stored as, and whether float vectors can compute it. */
 void lower_classify(Scalar *expr, DType stored);
 

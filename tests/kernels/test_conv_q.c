@@ -61,9 +61,9 @@ static void single_taps_beyond_each_end(void **state)
     CONV(gather_sparse, 1, 0, 64, 40, 13, 7, 1, 2, 1, 0) CONV(gather_holes, 1, 1, 16, 20, 9, 9, 3, 1, 3, 3)
 /* clang-format on */
 
-/* Results of a strip, where there are enough inputs for one, and the memory of the largest. Windows of rows shorter
- * than that are gathered. */
-#define STRIP(ci, made) (ci) >= 16 ? 12 : 0, (ci) >= 24, (made) < 12
+/* Results of a strip, where there are enough inputs for one, in fours, and the memory of the largest. Windows of rows
+ * shorter than that are gathered. */
+#define STRIP(ci, made) (ci) >= 16 && (ci) % 4 == 0 ? 12 : 0, (ci) >= 24, (made) < 12
 enum { STRIP_PAIRS = 5 * 2 * 25 * 10, WEIGHT_PAIRS = 25 * 10 * 2 * 32 };
 
 /* Signed ones with safe weights; whether bias holds the zero point is literal too. */
@@ -122,7 +122,9 @@ static void depthwise_variable(const Case *c, const int8_t *x, const int8_t *w, 
 /* clang-format off */
 #define DEPTHWISES(CONV) \
     CONV(plain, 1, 32, 9, 9, 3, 1, 1, 1) CONV(odd, 0, 21, 6, 6, 3, 1, 1, 1) CONV(strides, 1, 40, 11, 6, 3, 2, 1, 1) \
-    CONV(holes, 0, 8, 9, 9, 3, 1, 2, 2) CONV(whole, 1, 19, 5, 1, 5, 1, 1, 0)
+    CONV(holes, 0, 8, 9, 9, 3, 1, 2, 2) CONV(whole, 1, 19, 5, 1, 5, 1, 1, 0) CONV(five, 0, 24, 33, 33, 5, 1, 1, 2) \
+    CONV(five_strides, 1, 48, 31, 16, 5, 2, 1, 2) CONV(seven, 0, 16, 17, 17, 7, 1, 1, 3) \
+    CONV(beyond, 1, 37, 3, 31, 3, 1, 1, 15)
 /* clang-format on */
 
 #define DEPTHWISE(name, is_signed, ch, width, made, k, s, d, p) \
