@@ -102,6 +102,16 @@ OCC_HOT occ_vf occ_nbits_half(const float *x, int64_t left, int bits, int turned
     return bits == 8 ? (upper ? c : a) : upper ? occ_vodd(a, c) : occ_veven(a, c);
 }
 
+/* The weights that the lower or (upper: 1) the upper halves of a vector of bytes hold, less the zero point `less`.
+ * plain: it is the middle of the range, and the difference one of integers. table: 0, 1, ... less the zero point. */
+OCC_HOT occ_vf occ_nbits_less(occ_vi bytes, int bits, int upper, occ_vf table, occ_vf less, int plain)
+{
+    const occ_vi w = upper ? bytes >> 4 : bits == 4 ? bytes & 15 : bytes;
+    if (OCC_NBITS_TABLE && bits == 4)
+        return occ_nbits_pick(table, upper ? bytes >> 4 : bytes);
+    return plain ? occ_vfrom_int(w - occ_viset(1 << (bits - 1))) : occ_vfrom_int(w) - less;
+}
+
 /* total[row][column] += scale * the sum of x * (w - zero) over block b of columns n, n + 1, ...
  * `bits` (4 or 8), rows and columns are literals. `left`: elements of x in the block, at least 1; pitch: of a row.
  * The zero point is zero[column][at], or the middle of the range without any; it is subtracted before the sum, which
@@ -112,12 +122,17 @@ OCC_HOT void occ_nbits_block(const occ_nbits_call *g, occ_vf *total, const float
 {
     const uint8_t *w = g->w + n * g->bytes + b * (g->block * bits / 8);
     const float   *scale = g->scale + n * g->blocks + b;
-    const int plain = !g->zero && !g->packed, middle = plain ? 1 << (bits - 1) : 0, turned = OCC_NBITS_TURNED(bits);
-    occ_vf    part[8];
+    const int      plain = !g->zero && !g->packed, turned = OCC_NBITS_TURNED(bits);
+    occ_vf         part[8], less[4], table[4];
 
     OCC_UNROLL(8)
     for (int i = 0; i < rows * columns; i++)
         part[i] = occ_vset(0.0f);
+    OCC_UNROLL(4)
+    for (int c = 0; c < columns; c++) {
+        less[c] = occ_vset(plain ? (float)(1 << (bits - 1)) : zero[c][at]);
+        table[c] = occ_vfrom_int(occ_viota()) - less[c];
+    }
     for (int64_t i = 0; i < g->block; i += OCC_NBITS_STEP(bits), w += OCC_W) {
         occ_vf first[4], second[4];
         OCC_UNROLL(4)
@@ -128,12 +143,8 @@ OCC_HOT void occ_nbits_block(const occ_nbits_call *g, occ_vf *total, const float
         OCC_UNROLL(4)
         for (int c = 0; c < columns; c++) {
             const occ_vi bytes = occ_viload_bytes(w + c * g->bytes, OCC_W, 0);
-            occ_vf       low = occ_vfrom_int((bits == 4 ? bytes & 15 : bytes) - middle);
-            occ_vf       high = occ_vfrom_int((bytes >> 4) - middle);
-            if (!plain) {
-                low = low - occ_vset(zero[c][at]);
-                high = high - occ_vset(zero[c][at]);
-            }
+            const occ_vf low = occ_nbits_less(bytes, bits, 0, table[c], less[c], plain);
+            const occ_vf high = occ_nbits_less(bytes, bits, 1, table[c], less[c], plain);
             OCC_PREFETCH(w + (c + OCC_NBITS_AHEAD * columns) * g->bytes);
             OCC_UNROLL(4)
             for (int r = 0; r < rows; r++) {
