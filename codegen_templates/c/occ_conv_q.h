@@ -57,26 +57,38 @@ typedef struct occ_q_block {
     int            vectors, lanes, stored;
 } occ_q_block;
 
-/* The weights that a tile prefetches: `pace` bytes from `next` on for each row of weights that it reads; 0: none. */
+/* The weights that a tile prefetches: `pace` bytes from `next` on for each row of weights that it reads. */
 typedef struct occ_q_ahead {
     const char *next;
     int64_t     pace;
 } occ_q_ahead;
 
-#define OCC_Q_FAR (40 * 1024) /* a number of fours of weights that the nearest caches do not keep */
+/* Rows of weights: fours of inputs of all taps. */
+OCC_HOT int64_t occ_q_depth(const occ_conv_q *q)
+{
+    return q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * ((q->g.inputs + 3) / 4);
+}
+
+/* Are there more weights than the nearest caches keep from one run to the next? Only then are they prefetched. */
+OCC_HOT int occ_q_is_far(const occ_conv_q *q)
+{
+    const int64_t fours = occ_q_depth(q) * q->g.outputs;
+    return OCC_W > 1 && OCC_KNOWN(fours) && fours >= 40 * 1024;
+}
 
 /* What a tile of `columns` pixels prefetches of the panel behind its own, such that the tiles of all pixels prefetch
  * all of it; `pixel` is the number of the tile's first pixel. */
 OCC_HOT occ_q_ahead occ_q_ahead_of(const occ_conv_q *q, const occ_q_block *b, int64_t pixel, int columns)
 {
-    const occ_conv   *g = &q->g;
-    const int64_t     rows = g->kernel[0] * g->kernel[1] * g->kernel[2] * ((g->inputs + 3) / 4);
-    const int64_t     row = b->pitch * (int64_t)sizeof *b->w, pixels = g->batch * g->pixel[1];
-    const int64_t     wide = OCC_Q_VECTORS * OCC_W, within = b->channel % g->outputs % OCC_PANEL;
-    const int64_t     all = pixels * (OCC_PANEL / wide), before = pixel + within / wide * pixels;
-    const char       *panel = (const char *)(const void *)(b->w - within + rows * b->pitch);
-    const occ_q_ahead none = {panel, 0}, some = {panel + before * rows * row / all, (columns * row + all - 1) / all};
-    return OCC_W > 1 && OCC_KNOWN(all) && rows * g->outputs >= OCC_Q_FAR ? some : none;
+    const int64_t depth = occ_q_depth(q), row = b->pitch * (int64_t)sizeof *b->w, pixels = q->g.batch * q->g.pixel[1];
+    const int64_t wide = OCC_Q_VECTORS * OCC_W, within = b->channel % q->g.outputs % OCC_PANEL;
+    const int64_t all = pixels * (OCC_PANEL / wide), before = pixel + within / wide * pixels;
+    occ_q_ahead   ahead = {(const char *)(const void *)(b->w - within + depth * b->pitch), 0};
+    if (occ_q_is_far(q)) {
+        ahead.next += before * depth * row / all;
+        ahead.pace = (columns * row + all - 1) / all;
+    }
+    return ahead;
 }
 
 OCC_HOT occ_q_ahead occ_q_ahead_by(occ_q_ahead ahead, int64_t rows)
@@ -134,7 +146,7 @@ OCC_HOT void occ_q_run(const occ_conv_q *q, occ_q_how how, const occ_q_block *b,
     const int fours = (int)(taps * q->g.inputs / 4), rest = (int)(q->g.inputs % 4);
     OCC_ROLL
     for (int k = 0; k < fours; k++, x += 4, w += b->pitch) {
-        if (ahead.pace > 0)
+        if (occ_q_is_far(q))
             OCC_PREFETCH(ahead.next + k * ahead.pace);
         occ_q_step(q, how, b, acc, x, across, w, 4, columns);
     }

@@ -16,12 +16,13 @@ OCC_HOT void occ_q_tile_open(const occ_conv_q *q, occ_q_how how, const occ_q_blo
                              int64_t r, int64_t c, occ_taps d, occ_taps h, occ_taps t, int down, int pixels)
 {
     const occ_conv   *g = &q->g;
-    const int64_t     tap = (g->inputs + 3) / 4 * b->pitch, step = g->dilation[2] * g->xaxis[2];
+    const int64_t     rows = (g->inputs + 3) / 4, step = g->dilation[2] * g->xaxis[2];
     const int64_t     across = down ? g->stride[1] * g->xaxis[1] : g->stride[2] * g->xaxis[2];
     const int         joined = step == g->inputs && g->inputs % 4 == 0;
     const int64_t     runs = joined ? 1 : t.last - t.first, each = joined ? t.last - t.first : 1;
+    const int64_t     pixel = occ_conv_pixel(g, image, z, r, c);
     const uint8_t    *x = occ_q_window(q, image, z, r, c);
-    const occ_q_ahead none = {NULL, 0};
+    const occ_q_ahead ahead = occ_q_ahead_of(q, b, pixel, pixels);
     occ_conv_q        turned = *q;
     occ_vi            start[4], acc[OCC_TILE_MAX];
     occ_q_start(q, how, b, start, d, h, t);
@@ -29,14 +30,16 @@ OCC_HOT void occ_q_tile_open(const occ_conv_q *q, occ_q_how how, const occ_q_blo
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
             const uint8_t *from = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
-            const int32_t *w = b->w + (i * g->kernel[1] + k) * g->kernel[2] * tap;
-            for (int64_t n = t.first; n < t.first + runs; n++)
-                occ_q_run(q, how, b, acc, from + n * step, across, w + n * tap, each, none, pixels);
+            for (int64_t n = t.first; n < t.first + runs; n++) {
+                const int64_t before = ((i * g->kernel[1] + k) * g->kernel[2] + n) * rows;
+                occ_q_run(q, how, b, acc, from + n * step, across, b->w + before * b->pitch, each,
+                          occ_q_ahead_by(ahead, before), pixels);
+            }
         }
     turned.g.yaxis[2] = down ? g->yaxis[1] : g->yaxis[2];
     turned.g.pixel[4] = down ? g->pixel[3] : g->pixel[4];
-    occ_q_store(&turned, how, b, acc, image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2],
-                occ_conv_pixel(g, image, z, r, c), pixels);
+    occ_q_store(&turned, how, b, acc, image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2], pixel,
+                pixels);
 }
 
 /* Columns c to end - 1 of a row, all of which see all taps across, by full tiles and then by smaller ones of at least
