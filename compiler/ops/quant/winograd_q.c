@@ -9,6 +9,7 @@
 enum {
     PANEL = 32,
     CACHE_BYTES = 256 * 1024, /* transformed tiles and sums that stay near */
+    FAR_BYTES = 1024 * 1024,  /* weights of which reading them again costs more than tiles that are twice as far */
     LEAST_TILES = 12          /* together: two tiles of the product */
 };
 
@@ -48,7 +49,9 @@ static int64_t limit_of(const ConvShape *shape, int64_t m)
 static WinogradPlan plan_of(const ConvShape *shape, int64_t m, int64_t largest)
 {
     int64_t frequencies = winograd_frequencies(shape, m), tiles = shape->batch * winograd_tiles(shape, m);
-    int64_t most = int_max(CACHE_BYTES / (frequencies * (2 * shape->inputs + 4 * PANEL)), LEAST_TILES);
+    bool    far = 2 * frequencies * shape->inputs * shape->outputs >= FAR_BYTES;
+    int64_t together = far ? 2 * CACHE_BYTES : CACHE_BYTES;
+    int64_t most = int_max(together / (frequencies * (2 * shape->inputs + 4 * PANEL)), LEAST_TILES);
     int64_t group = int_ceil_div(tiles, int_ceil_div(tiles, most)); /* even groups */
 
     if (!winograd_pays(shape) || largest >= limit_of(shape, m))
