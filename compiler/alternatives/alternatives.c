@@ -34,7 +34,7 @@ static int split_for_device(const Lowering *lowering, Program *program)
     const Options *options = &lowering->options;
     Order          order;
 
-    program_use_engines(program, options->engines, options_factors(options), options->io_device);
+    program_use_engines(program, options);
     program_liveness(program);
     if (options->plan.reorder) {
         int found = program_find_order(program, options->plan.io_arena, &order, lowering->diag);

@@ -188,17 +188,18 @@ static void use_engine(Program *p, int index, const LibraryEngine *engine)
     step->engine = 1 + program_engine(p, engine);
 }
 
-void program_use_engines(Program *p, const Engines *engines, const char *factors, bool io_device)
+void program_use_engines(Program *p, const Options *options)
 {
-    for (int s = 0; engines && s < p->nstep; s++) {
+    for (int s = 0; options->engines && s < p->nstep; s++) {
         const Step          *step = &p->step[s];
         Text                 question = text_new(p->arena);
         const LibraryEngine *engine;
 
-        if (!libraries_put_question(&question, step, factors))
+        if (step_is_of_host(p, step, options->placing, options->placement) ||
+            !libraries_put_question(&question, step, options_factors(options)))
             continue;
-        engine = find_engine(engines, question.data);
-        if (engine && is_suitable(p, step, engine, io_device))
+        engine = find_engine(options->engines, question.data);
+        if (engine && is_suitable(p, step, engine, options->io_device))
             use_engine(p, s, engine);
     }
 }

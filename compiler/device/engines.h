@@ -19,11 +19,11 @@ typedef struct Engines {
 /* Reads the file. Returns 0, or -1 with a message that names the line (status INVALID) or the file (USAGE). */
 int engines_read(Engines *engines, const char *path, Diag *diag);
 
-/* Gives steps whose question is listed their engine: the kernel becomes conv_work_f32 or matmul_work_f32, which take
- * the engine's workspace as scratch. Steps keep their kernel whose expression is more than an engine computes, or whose
- * tensors are not aligned as engines need them or lie with the caller (`io_device`). factors: options_factors. Before
- * homes are found. */
-void program_use_engines(Program *program, const Engines *engines, const char *factors, bool io_device);
+/* Gives steps whose question is listed in options->engines their engine: the kernel becomes conv_work_f32 or
+ * matmul_work_f32, which take the engine's workspace as scratch. Steps keep their kernel that run on the host, whose
+ * expression is more than an engine computes, or whose tensors are not aligned as engines need them or lie with the
+ * caller. Before homes are found. */
+void program_use_engines(Program *program, const Options *options);
 
 /* The engine's number in the program, which has each once. */
 int program_engine(Program *program, const LibraryEngine *engine);

@@ -19,16 +19,27 @@ static bool is_of_host(const Program *p, const Operand *x)
 }
 
 /* The form in which the step runs, or HOME_HOST. Sets *units for a step that runs by units. */
-static HomeForm home_of(const Program *p, const Step *step, StepUnits *units)
+static HomeForm home_of(const Program *p, const Step *step, Placing placing, const Placement *placement,
+                        StepUnits *units)
 {
-    HomeForm form = step->kernel->code[LANGUAGE_DEVICE].home;
+    HomeForm form;
 
+    if (step->kind != STEP_KERNEL || placing == PLACING_HOST || placement_is_of_host(placement, step))
+        return HOME_HOST;
+    form = step->kernel->code[LANGUAGE_DEVICE].home;
     for (int k = 0; k < step->noperand; k++)
         if (is_of_host(p, &step->operand[k]))
             return HOME_HOST;
     if (form == HOME_NONE)
         return HOME_HOST;
     return form == HOME_UNITS && !step_units(p, step, units) ? HOME_HOST : form;
+}
+
+bool step_is_of_host(const Program *p, const Step *step, Placing placing, const Placement *placement)
+{
+    StepUnits units;
+
+    return home_of(p, step, placing, placement, &units) == HOME_HOST;
 }
 
 /* More units than this at a time are not given scratch of their own. */
@@ -51,9 +62,7 @@ void program_find_homes(Program *p, Placing placing, const Placement *placement)
         Step     *step = &p->step[s];
         StepUnits units;
 
-        bool host = step->kind != STEP_KERNEL || placing == PLACING_HOST || placement_is_of_host(placement, step);
-
-        step->home = host ? HOME_HOST : home_of(p, step, &units);
+        step->home = home_of(p, step, placing, placement, &units);
         if (step->home == HOME_UNITS)
             widen_scratch(p, step, units.count);
     }

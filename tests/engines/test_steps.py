@@ -131,6 +131,13 @@ class Steps(Engines):
         source = (self.make("caller", 1000, "--io=device") / "model.c").read_text()
         self.assertEqual(len(re.findall(r"OCC_GIVE\(\d+, OCC_ENGINE\(", source)), STEPS - 3)
 
+    def test_steps_of_the_host_keep_their_kernels(self):
+        """And no engine is given memory of the host."""
+        (self.folder / "place.txt").write_text("second\n")
+        source = (self.make("placed", 1000, f"--place={self.folder}/place.txt") / "model.c").read_text()
+        self.assertEqual(len(re.findall(r"OCC_ENGINE\(\d+, \d+, ", source)), STEPS - 1)
+        self.assertEqual(source.count("occ_cudnn_give(&d"), STEPS - 1)
+
     def test_expressions_that_no_engine_computes_keep_their_kernels(self):
         """Even if the file says otherwise."""
         tuned = self.tuned(0)
