@@ -117,6 +117,12 @@ int program_recheck_device(const Program *program, const Plan *plan, Diag *diag)
  * multiply its factors, if they are such as these can */
 int64_t twin_blocks(const Step *step, int threads, bool tensor);
 
+/* The step's kernel has this name, or is one of a family whose names begin with it and an underscore. */
+bool step_is_of(const Step *step, const char *name);
+
+/* Whether the device's own kernel of a step can count its places, at the largest extents (twin_limits.c). */
+bool twin_holds(const Step *step);
+
 /* A convolution whose weights are [output][tap][input], perhaps one that an engine of a library may compute. */
 bool step_is_krsc(const Step *step);
 

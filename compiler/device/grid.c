@@ -46,7 +46,7 @@ bool twin_in_pairs(const Step *step)
     return step->home == HOME_TWIN && step_is_krsc(step);
 }
 
-static bool is_of(const Step *step, const char *name)
+bool step_is_of(const Step *step, const char *name)
 {
     size_t length = strlen(name);
 
@@ -59,13 +59,13 @@ static int64_t row_blocks(const Step *step, int threads)
 {
     int64_t rows = step_value(step, "outer", 0) * step_value(step, "inner", 0);
 
-    if (is_of(step, "lstm") || is_of(step, "gru") || is_of(step, "rnn"))
+    if (step_is_of(step, "lstm") || step_is_of(step, "gru") || step_is_of(step, "rnn"))
         return step_value(step, "batch", 0);
-    if (is_of(step, "argmax") || is_of(step, "cumsum"))
+    if (step_is_of(step, "argmax") || step_is_of(step, "cumsum"))
         return rows;
-    if (is_of(step, "topk")) /* a warp for each element */
+    if (step_is_of(step, "topk")) /* a warp for each element */
         return int_ceil_div(rows * step_value(step, "n", 0) * 32, threads);
-    if (is_of(step, "scatter_nd")) /* at most 32 threads share a column */
+    if (step_is_of(step, "scatter_nd")) /* at most 32 threads share a column */
         return int_ceil_div(step_value(step, "inner", 0) * int_min(step_value(step, "count", 0), 32), threads);
     return 0;
 }
@@ -78,10 +78,10 @@ int64_t twin_blocks(const Step *step, int threads, bool tensor)
         return conv_tiles(step, tensor);
     if (step_is_product(step))
         return product_tiles(step, OCC_SIDE_PRODUCT);
-    if (is_of(step, "attention"))
+    if (step_is_of(step, "attention"))
         return product_tiles(step, OCC_SIDE_QUERIES);
     /* A block for each result, where it has many terms. */
-    if (is_of(step, "reduce") || is_of(step, "moments"))
+    if (step_is_of(step, "reduce") || step_is_of(step, "moments"))
         return results;
     return rows ? rows : int_ceil_div(results, threads);
 }

@@ -1,5 +1,5 @@
-/* home.c - which steps run on the device: those whose kernel has a home there, if their units can be told and nothing
- * of theirs lies in memory that only the host has. */
+/* home.c - which steps run on the device: those whose kernel has a home there, if their units can be told, the kernel
+ * can count their places, and nothing of theirs lies in memory that only the host has. */
 #include "device/device.h"
 
 #include "device/units.h"
@@ -31,6 +31,8 @@ static HomeForm home_of(const Program *p, const Step *step, Placing placing, con
         if (is_of_host(p, &step->operand[k]))
             return HOME_HOST;
     if (form == HOME_NONE)
+        return HOME_HOST;
+    if (form == HOME_TWIN && !twin_holds(step))
         return HOME_HOST;
     return form == HOME_UNITS && !step_units(p, step, units) ? HOME_HOST : form;
 }

@@ -3,7 +3,7 @@ CUDA_OWN   := addend_floats_row averagepool_double_0 conv_double_groups convtran
               linear_classifier_logistic matmul_whole max_roi_pool murmur_double_0_0 normalizer_l1 resize_11_to_one_element \
               svm_regressor_linear svm_classifier_without_vectors_2 one_hot_of_integers transposed_line_many \
               gqa_more if_condition_computed if_in_if_conditions_computed if_conditions_shared \
-              if_in_loops_of_constants float16_branches scan_axes_and_directions scan_over_two_constants
+              if_in_loops_of_constants far_pad_float far_pad_u8 float16_branches scan_axes_and_directions scan_over_two_constants
 # Batch, height, width, length or channels are known while running only: the least, the most and between.
 CUDA_OPEN  := attention_open_sizes dft_of_doubles_padded open_channels_conv_groups open_channels_integer \
               open_strides_transposed rms_norm_of_doubles run_time_strides_3d sized_gated_many_2d sized_normalised_2d \

@@ -115,6 +115,18 @@ def pooled_ends(name, rank, channels, dtype=np.float32, operators=("AveragePool"
     return case("pooled_ends_" + name, net, **more)
 
 
+def far_pad(name, dtype):
+    """A window whose last tap alone meets the image: the first one lies nearly 2^31 elements in front of it."""
+    net, own = Net(x=([1, 5, 4], dtype)), dict(pads=[2**31 - 1, 0], dilations=[2**30 + 1])
+    if dtype == np.float32:
+        y = net.add("Conv", "x", numbers([6, 5, 3]), **own)
+    else:
+        y = net.add("QLinearConv", "x", np.float32(0.1), dtype(3), numbers([6, 5, 3], np.int8), np.float32(0.02), np.int8(0), np.float32(0.2),
+                    dtype(3), **own)
+    net.give(y, 3, dtype)
+    return case("far_pad_" + name, net)
+
+
 def halves(name, size, pads, dtype, whole=False):
     """Means of bytes between two steps of the result, where half of them are: rounded to even, which sums of floats do not."""
     net, zero = Net(x=([1, 3, 9, 10], dtype)), dtype(5)
@@ -146,6 +158,7 @@ ENDS = [
     *[single_taps(f"each_channel_{rank}d", rank, 8, 8, group=8) for rank in (1, 2)],
     *[single_taps(f"behind_pad_{rank}d", rank, 9, 4, by_pad=True) for rank in (1, 2, 3)],
     *[single_taps(f"of_given_weights_{rank}d", rank, 9, 8, given=True) for rank in (1, 2)],
+    far_pad("float", np.float32), far_pad("u8", np.uint8),
     single_taps("cascade", 2, 9, 8, flags=("--cascade=on",)),
     single_taps("double", 2, 3, 5, dtype=np.float64, **REFERENCE),
     single_taps("half", 2, 3, 5, dtype=np.float16, **HALF),
