@@ -35,6 +35,54 @@ OCC_HOT void occ_dot_run(occ_vf *acc, const float *x, int64_t across, const floa
         occ_dot_step(acc, x + k, across, w + k, plane, (int)(depth - k), pixels, outputs);
 }
 
+/* sum[i] = the sum of the lanes of v[i]. */
+OCC_HOT void occ_dot_sums(float *sum, const occ_vf *v, int count)
+{
+    OCC_UNROLL(32)
+    for (int i = 0; i < count; i += OCC_W) {
+        occ_vf part[OCC_W];
+        OCC_UNROLL(16)
+        for (int k = 0; k < OCC_W; k++)
+            part[k] = i + k < count ? v[i + k] : occ_vset(0.0f);
+        occ_vstore(sum + i, occ_vsums(part, OCC_W), OCC_W);
+    }
+}
+
+/* Applies bias and expression to sum[pixel][output] and stores the results. Pixels of one output that lie side by side,
+ * as all operands of the expression do, are the lanes of a vector; else the outputs of a pixel are. */
+OCC_HOT void occ_dot_store(const occ_conv *g, const float *sum, float *y, int64_t first, int pixels, int outputs)
+{
+    const occ_conv_block b = {0, 0, 0, NULL, 1, outputs, outputs};
+    int                  line = outputs == 1 && g->ychannel == 1 && g->yaxis[2] == 1;
+    OCC_UNROLL(8)
+    for (int k = 0; k < 8; k++)
+        line = line && (k >= g->fused->nx || g->fused->pitch[k] == 1);
+    if (line) {
+        OCC_UNROLL(32)
+        for (int i = 0; i < pixels; i += OCC_W) {
+            const int      n = (int)occ_min(OCC_W, pixels - i);
+            const occ_expr e = occ_conv_expr(g, first + i);
+            const occ_vf   v = occ_vload(sum + i, n) + occ_vset(g->bias ? g->bias[0] : 0.0f);
+            occ_vstore(y + i, occ_apply_vf(&e, v, 0, n, g->fused->fn), n);
+        }
+        return;
+    }
+    OCC_UNROLL(32)
+    for (int i = 0; i < pixels; i++) {
+        OCC_UNROLL(4)
+        for (int j = 0; j < outputs; j += OCC_W) {
+            const int      n = (int)occ_min(OCC_W, outputs - j);
+            occ_conv_block part = b;
+            occ_vf         v = occ_vload(sum + i * outputs + j, n);
+            if (g->bias)
+                v = v + occ_vload(g->bias + j, n);
+            part.channel = j;
+            part.stored = n;
+            occ_conv_store(g, &part, &v, y + i * g->yaxis[2], first + i, 1, 1);
+        }
+    }
+}
+
 /* One tile of `pixels` pixels of a row from column c on, all of which see the taps t. */
 OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int64_t c, occ_taps t, int pixels,
                           int outputs)
@@ -44,9 +92,9 @@ OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int6
     const float   *x = g->x + image * g->xbatch + (z * g->stride[0] - g->pad[0]) * g->xaxis[0] +
                      (r * g->stride[1] - g->pad[1]) * g->xaxis[1] +
                      (c * g->stride[2] - g->pad[2] + t.first) * g->xaxis[2];
-    float               *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
-    const occ_conv_block b = {0, 0, 0, NULL, 1, outputs, outputs};
-    occ_vf               acc[OCC_TILE_MAX];
+    float *y = g->y + image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
+    float  sum[OCC_TILE_MAX];
+    occ_vf acc[OCC_TILE_MAX];
     OCC_UNROLL(32)
     for (int i = 0; i < pixels * outputs; i++)
         acc[i] = occ_vset(0.0f);
@@ -55,21 +103,12 @@ OCC_HOT void occ_dot_tile(occ_conv *g, int64_t image, int64_t z, int64_t r, int6
             occ_dot_run(acc, x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1],
                         g->stride[2] * g->xaxis[2], g->w + (i * g->kernel[1] + k) * row + t.first * g->inputs, plane,
                         (t.last - t.first) * g->inputs, pixels, outputs);
-    OCC_UNROLL(32)
-    for (int i = 0; i < pixels; i++) {
-        float sum[4] = {0};
-        OCC_UNROLL(4)
+    if (pixels > 1)
+        occ_dot_sums(sum, acc, pixels * outputs);
+    else
         for (int j = 0; j < outputs; j++)
-            sum[j] = occ_vsum_lanes(acc[i * outputs + j]) + (g->bias ? g->bias[j] : 0.0f);
-        for (int j = 0; j < outputs; j += OCC_W) {
-            const int      n = (int)occ_min(OCC_W, outputs - j);
-            occ_conv_block part = b;
-            occ_vf         v = occ_vload(sum + j, n);
-            part.channel = j;
-            part.stored = n;
-            occ_conv_store(g, &part, &v, y + i * g->yaxis[2], occ_conv_pixel(g, image, z, r, c + i), 1, 1);
-        }
-    }
+            sum[j] = occ_vsum_lanes(acc[j]);
+    occ_dot_store(g, sum, y, occ_conv_pixel(g, image, z, r, c), pixels, outputs);
 }
 
 /* All pixels: `most` (literal) at a time where all of them see all taps of a row, else one at a time. */

@@ -163,27 +163,10 @@ OCC_HOT void occ_nbits_block(const occ_nbits_call *g, occ_vf *total, const float
     }
 }
 
-/* Sums of the lanes of four vectors. Neighbours are added until the first lanes hold one sum each; with four lanes:
- *     a0 a1 a2 a3, b0 ...    a01 a23 b01 b23, c01 ...    a b c d */
-OCC_HOT void occ_nbits_sums(float *sum, const occ_vf *v)
-{
-#if OCC_W == 1
-    for (int i = 0; i < 4; i++)
-        sum[i] = v[i];
-#else
-    const occ_vf a = occ_veven(v[0], v[1]) + occ_vodd(v[0], v[1]), c = occ_veven(v[2], v[3]) + occ_vodd(v[2], v[3]);
-    occ_vf       s = occ_veven(a, c) + occ_vodd(a, c);
-    OCC_UNROLL(2)
-    for (int lanes = OCC_W; lanes > 4; lanes /= 2)
-        s = occ_veven(s, s) + occ_vodd(s, s);
-    occ_vstore(sum, s, 4);
-#endif
-}
-
 /* Results of some rows from row r on, and of some columns from column n on; `bits`, rows and columns are literals. */
 OCC_HOT void occ_nbits_tile(const occ_nbits_call *g, int64_t r, int64_t n, int bits, int rows, int columns)
 {
-    const int     turned = OCC_NBITS_TURNED(bits);
+    const int     turned = OCC_NBITS_TURNED(bits), some = OCC_W < 4 ? OCC_W : 4;
     const int64_t full = turned ? g->blocks : g->k / g->block, pitch = turned ? g->blocks * g->block : g->k;
     const float  *x = turned ? g->turned : g->x + r * g->k;
     float        *y = g->y + r * g->ystride + n;
@@ -206,10 +189,10 @@ OCC_HOT void occ_nbits_tile(const occ_nbits_call *g, int64_t r, int64_t n, int b
             occ_nbits_block(g, total, x + (b + i) * g->block, pitch, n, b + i, g->k - (b + i) * g->block, zero, i, bits,
                             rows, columns);
     }
-    for (int i = 0; i < rows * columns; i += 4) {
+    for (int i = 0; i < rows * columns; i += some) {
         float sum[4];
-        occ_nbits_sums(sum, total + i);
-        for (int k = 0; k < occ_min(4, rows * columns - i); k++)
+        occ_vstore(sum, occ_vsums(total + i, some), some);
+        for (int k = 0; k < occ_min(some, rows * columns - i); k++)
             y[(i + k) / columns * g->ystride + (i + k) % columns] =
                 sum[k] + (g->bias ? g->bias[n + (i + k) % columns] : 0.0f);
     }

@@ -425,12 +425,31 @@ OCC_HOT occ_vf occ_vodd(occ_vf a, occ_vf b)
 #endif
 }
 
+/* Lane i of the result: the sum of all lanes of v[i], by pairs of neighbours, whatever `count` is, a power of two up to
+ * OCC_W. Example of four vectors of four lanes:
+ *     a0 a1 a2 a3, b0 ...    a01 a23 b01 b23, c01 ...    a b c d
+ * Changes v. */
+OCC_HOT occ_vf occ_vsums(occ_vf *v, int count)
+{
+#if OCC_W > 1
+    OCC_UNROLL(4)
+    for (int n = count / 2; n > 0; n /= 2) {
+        OCC_UNROLL(8)
+        for (int i = 0; i < n; i++)
+            v[i] = occ_veven(v[2 * i], v[2 * i + 1]) + occ_vodd(v[2 * i], v[2 * i + 1]);
+    }
+    OCC_UNROLL(4)
+    for (int lanes = OCC_W; lanes > count; lanes /= 2)
+        v[0] = occ_veven(v[0], v[0]) + occ_vodd(v[0], v[0]);
+#else
+    (void)count;
+#endif
+    return v[0];
+}
+
 OCC_HOT float occ_vsum_lanes(occ_vf a)
 {
-    float sum = occ_vlane(a, 0);
-    for (int i = 1; i < OCC_W; i++)
-        sum += occ_vlane(a, i);
-    return sum;
+    return occ_vlane(occ_vsums(&a, 1), 0);
 }
 
 #endif
