@@ -70,12 +70,11 @@ OCC_HOT float occ_reduce_terms(const float *x, int64_t rank, const occ_extent *d
     const int64_t n = rank ? dim[rank - 1] : 1, s = rank ? stride[rank - 1] : 1;
     occ_walk      walk = {rank ? rank - 1 : 0, {0}, 0};
     occ_vf        sum[4], tops = occ_vset(top), start = occ_vset(occ_reduce_start(kind));
-    float         result = occ_reduce_start(kind);
 
     for (int i = 0; i < 4; i++)
         sum[i] = start;
     if (!some)
-        return result;
+        return occ_vlane(start, 0);
     do {
         const float *row = x + walk.offset;
         int64_t      i = 0;
@@ -93,9 +92,10 @@ OCC_HOT float occ_reduce_terms(const float *x, int64_t rank, const occ_extent *d
         }
     } while (occ_walk_next(&walk, dim, stride));
     sum[0] = occ_reduce_merge(occ_reduce_merge(sum[0], sum[1], kind), occ_reduce_merge(sum[2], sum[3], kind), kind);
-    for (int i = 0; i < OCC_W; i++)
-        result = occ_vlane(occ_reduce_merge(occ_vset(result), occ_vset(occ_vlane(sum[0], i)), kind), 0);
-    return result;
+    OCC_UNROLL(4)
+    for (int lanes = OCC_W; lanes > 1; lanes /= 2)
+        sum[0] = occ_reduce_merge(occ_veven(sum[0], sum[0]), occ_vodd(sum[0], sum[0]), kind);
+    return occ_vlane(sum[0], 0);
 }
 
 /* reduce - y = reduction `kind` of x over the reduced axes, for every place of the kept axes.
