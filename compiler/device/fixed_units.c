@@ -156,7 +156,7 @@ FixedUnits fixed_units(const Program *program, const Step *step)
         units.axis[units.naxis++] = axis;
         unit = step_copy(program, step);
         take_first(&c, &units, &unit);
-        if (axes_are_apart(&c, &units, &unit) && total * axis.count < INT32_MAX)
+        if (axes_are_apart(&c, &units, &unit) && axis.count < MOST_UNITS / total)
             total *= axis.count;
         else
             units.naxis--;

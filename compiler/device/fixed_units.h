@@ -15,7 +15,10 @@ typedef struct FixedUnits {
     int       naxis;
 } FixedUnits;
 
-/* The axes of a step, fewer than 2^31 units in all. Memory is the program's arena's. */
+/* More units than any device's memory has elements. */
+#define MOST_UNITS ((int64_t)1 << 48)
+
+/* The axes of a step, fewer than MOST_UNITS in all. Memory is the program's arena's. */
 FixedUnits fixed_units(const Program *program, const Step *step);
 
 /* The first unit of a step along such axes; the step may have run-time extents. */

@@ -9,6 +9,7 @@
 #include "device/fixed_units.h"
 #include "plan/slices.h"
 #include "program/operand.h"
+#include "support/int.h"
 
 #include <stdlib.h>
 
@@ -224,8 +225,7 @@ bool step_units(const Program *program, const Step *step, StepUnits *units)
     else if (!open_units(program, step, units))
         return false;
     for (int i = 0; i < units->naxis; i++) {
-        units->count *= units->axis[i].count.most;
-        if (units->count >= INT32_MAX)
+        if (!int_mul(units->count, units->axis[i].count.most, &units->count) || units->count >= MOST_UNITS)
             return false;
     }
     order_axes(units);

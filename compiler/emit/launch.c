@@ -39,6 +39,7 @@ typedef struct LaunchText {
     Text        params;    /* "const void *p0, void *p1" */
     Text        arguments; /* "p0, p1" */
     Text        places;    /* the arguments of one unit: "p0 + ..." */
+    const char *counter;   /* the type that counts units: of 32 bits, where these hold them */
     int64_t     in_flight; /* units that have scratch of their own; 0: any number */
     int        *open;      /* Model.expr indices that places and counts of units need: parameters m0, m1, ... */
     int         nopen, copen;
@@ -175,10 +176,13 @@ static const char *number_text(const LaunchText *l, int64_t factor, const char *
     return arena_printf(l->emit->arena, "%lld%s", (long long)factor, open);
 }
 
-/* "96u", or "(unsigned)(4 * m0)": a number of units. */
+/* "96u", or "(unsigned)(4 * m0)": a number of units. Literals have as many bits as they need. */
 static const char *unsigned_text(const LaunchText *l, int64_t factor, const char *open)
 {
-    return arena_printf(l->emit->arena, *open ? "(unsigned)(%s)" : "%su", number_text(l, factor, open));
+    const char *number = number_text(l, factor, open);
+
+    return *open ? arena_printf(l->emit->arena, "(%s)(%s)", l->counter, number)
+                 : arena_printf(l->emit->arena, "%su", number);
 }
 
 /* Units of the axes from the `first` on; in_fours: those of the last axis count as four. */
@@ -244,16 +248,16 @@ static void put_twin(const LaunchText *l, const char *unit, Text *text)
 /* A loop over all units, each thread on one after the other. */
 static void put_units(LaunchText *l, const char *unit, const char *blanks, Text *text)
 {
-    const char *stride = "(unsigned)occ_units()", *guard = "", *places = l->places.data ? l->places.data : "";
+    const char *stride = "occ_units()", *guard = "", *places = l->places.data ? l->places.data : "";
     const char *at = places_text(l, arena_printf(l->emit->arena, "%s    ", blanks), false);
     const char *count = units_from(l, 0, false);
 
     if (l->in_flight) {
-        stride = arena_printf(l->emit->arena, "(unsigned)occ_min(occ_units(), %lld)", (long long)l->in_flight);
+        stride = arena_printf(l->emit->arena, "occ_min(occ_units(), %lld)", (long long)l->in_flight);
         guard = arena_printf(l->emit->arena, "occ_unit() < %lld && ", (long long)l->in_flight);
     }
-    text_printf(text, "%sfor (unsigned u = (unsigned)occ_unit(); %su < %s; u += %s) {\n%s", blanks, guard, count,
-                stride, at);
+    text_printf(text, "%sfor (%s u = (%s)occ_unit(); %su < %s; u += (%s)%s) {\n%s", blanks, l->counter, l->counter,
+                guard, count, l->counter, stride, at);
     text_printf(text, l->step->kernel->fails ? "%s    occ_fail(status, %s(%s));\n" : "%s    %s(%s);\n", blanks, unit,
                 places);
     text_printf(text, "%s}\n", blanks);
@@ -324,8 +328,8 @@ static void put_fours_loop(LaunchText *l, const char *unit, Text *text)
 
     if (row->nexpr)
         text_printf(text, "    const int64_t fours = (%s + 3) / 4;\n", end);
-    text_printf(text, "    for (unsigned u = (unsigned)occ_unit(); u < %s; u += (unsigned)occ_units()) {\n%s", count,
-                at);
+    text_printf(text, "    for (%s u = (%s)occ_unit(); u < %s; u += (%s)occ_units()) {\n%s", l->counter, l->counter,
+                count, l->counter, at);
     if (l->fours.rest)
         text_printf(text,
                     "        if (i%d + 4 > %s) {\n            OCC_ROLLED\n            for (; i%d < %s; i%d++)\n        "
@@ -398,6 +402,8 @@ static void find_units(LaunchText *l)
     if (l->step->home != HOME_UNITS)
         return;
     step_units(l->emit->program, l->step, &l->units);
+    if (l->units.count >= INT32_MAX)
+        l->counter = "uint64_t";
     l->in_fours = step_fours(l->emit->program, &l->units, &l->fours) && l->fours.count >= processors * WARP;
 }
 
@@ -405,6 +411,7 @@ const char *emit_launcher(Emit *emit, const Step *step, Text *extra)
 {
     LaunchText   l = {.emit = emit,
                       .step = step,
+                      .counter = "unsigned",
                       .params = text_new(emit->arena),
                       .arguments = text_new(emit->arena),
                       .places = text_new(emit->arena)};

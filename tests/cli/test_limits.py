@@ -42,6 +42,13 @@ class Limits(Outside):
         self.assertIn("most of the host's page-locked memory is in use in step", done.stderr)
         self.assertRegex(self.run_it("bounded.onnx", "--dim=n=1..9", "--target=cuda", "--io=device").stdout, r"inputs 0, outputs 0")
 
+    def test_many_units_are_counted_in_64_bits(self):
+        for size, counter in ("1..99999", "unsigned"), (str(2**31), "uint64_t"):
+            with tempfile.TemporaryDirectory() as out:
+                self.run_it("bounded.onnx", f"--dim=n={size}", "--target=cuda", "-o", out + "/m.c")
+                with open(out + "/m.cu") as file:
+                    self.assertEqual(set(re.findall(r"for \((\w+) u = ", file.read())), {counter})
+
     def test_a_baseline_holds_the_memory_of_a_device_by_itself(self):
         with tempfile.TemporaryDirectory() as out:
             report = out + "/old.json"

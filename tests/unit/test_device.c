@@ -470,6 +470,11 @@ static void a_copy_falls_into_its_elements(void **state)
     xstride[1].expr = 8; /* another one: nobody says that it is equal */
     assert_true(step_units(w->program, &w->program->step[s], &units));
     assert_true(is_size(&units.axis[1].shift[1], 1, 8));
+    dim[0] = (Extent){1 << 30, 7}; /* more units than 32 bits hold */
+    assert_true(step_units(w->program, &w->program->step[s], &units));
+    assert_int_equal(units.count, INT64_C(1) << 32);
+    dim[0] = (Extent){INT64_C(1) << 46, 7};
+    assert_false(step_units(w->program, &w->program->step[s], &units));
 }
 
 int main(void)
