@@ -84,6 +84,49 @@ OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t a
 }
 #endif
 
+#if OCC_W > 1
+/* The result of all lanes of each row, in each of its lanes, which are `count` apart. */
+OCC_HOT occ_vf occ_softmax_joined(occ_vf v, int64_t count, int64_t kind)
+{
+    float lane[OCC_W];
+
+    occ_vstore(lane, v, OCC_W);
+    for (int64_t i = count; i < OCC_W; i++)
+        lane[i % count] = occ_vlane(occ_reduce_merge(occ_vset(lane[i % count]), occ_vset(lane[i]), kind), 0);
+    for (int64_t i = count; i < OCC_W; i++)
+        lane[i] = lane[i % count];
+    return occ_vload(lane, OCC_W);
+}
+
+/* Softmax of `count` rows whose elements alternate without gaps; a vector holds whole sets of them: lane i is one of
+ * row i % count. */
+OCC_HOT void occ_softmax_dense(float *y, const float *x, int64_t count, int64_t axis)
+{
+    const int64_t total = count * axis;
+    occ_vf        top = occ_vset(occ_reduce_start(OCC_REDUCE_MAX)), sum = occ_vset(0.0f), by;
+
+    for (int64_t i = 0; i < total; i += OCC_W) {
+        const int n = (int)occ_min(OCC_W, total - i);
+
+        top = occ_vpick(occ_vmask_first(n), occ_vmax(top, occ_vload(x + i, n)), top);
+    }
+    top = occ_softmax_joined(top, count, OCC_REDUCE_MAX);
+    for (int64_t i = 0; i < total; i += OCC_W) {
+        const int    n = (int)occ_min(OCC_W, total - i);
+        const occ_vf e = occ_vexp_below(occ_vsub(occ_vload(x + i, n), top));
+
+        sum = occ_vpick(occ_vmask_first(n), occ_vadd(sum, e), sum);
+        occ_vstore(y + i, e, n);
+    }
+    by = occ_vrecip(occ_softmax_joined(sum, count, OCC_REDUCE_SUM));
+    for (int64_t i = 0; i < total; i += OCC_W) {
+        const int n = (int)occ_min(OCC_W, total - i);
+
+        occ_vstore(y + i, occ_vmul(occ_vload(y + i, n), by), n);
+    }
+}
+#endif
+
 /* Softmax of `count` neighbouring rows. The counts of all but the last ones are literals. */
 OCC_HOT void occ_softmax_neighbours(float *y, const float *x, int64_t count, int64_t axis, int64_t sx, int64_t sy,
                                     int64_t kind)
@@ -91,6 +134,10 @@ OCC_HOT void occ_softmax_neighbours(float *y, const float *x, int64_t count, int
     int64_t c = 0;
 
 #if OCC_W > 1
+    if (kind == OCC_SOFTMAX && sx == count && sy == count && count < OCC_W && OCC_W % count == 0) {
+        occ_softmax_dense(y, x, count, axis);
+        return;
+    }
     if (axis >= 8 && axis <= OCC_SOFTMAX_AXIS) {
         for (; c + OCC_SOFTMAX_LINE <= count; c += OCC_SOFTMAX_LINE)
             occ_softmax_gathered(y + c, x + c, OCC_SOFTMAX_LINE, axis, sx, sy, kind);

@@ -73,6 +73,26 @@ static void short_rows_are_weighed_in_place(void **state)
         }
 }
 
+/* The elements of a few rows alternate: a vector holds some of each. */
+static void alternating_rows_share_vectors(void **state)
+{
+    uint64_t seed = 11;
+
+    (void)state;
+    for (int64_t rows = 1; rows <= 8; rows *= 2)
+        for (int64_t axis = 1; axis <= 70; axis += 3) {
+            const Case c = {axis, rows, rows, OCC_SOFTMAX, {1, rows}, {rows * axis, 1}, {rows * axis, 1}};
+            float     *x = test_random_floats(&seed, c.kx[0]), *y = test_floats(c.kx[0]);
+
+            memcpy(y, x, (size_t)c.kx[0] * sizeof *x);
+            occ_softmax_f32(y, y, OCC_SOFTMAX, axis, rows, rows, 2, c.kdim, c.ky, c.kx);
+            for (int64_t b = 0; b < rows; b++)
+                check_row(&c, y + b, x + b);
+            test_release(x, c.kx[0]);
+            test_release(y, c.kx[0]);
+        }
+}
+
 static void rows_are_weights(void **state)
 {
     uint64_t seed = 9;
@@ -95,7 +115,8 @@ static void rows_are_weights(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(rows_are_weights),
-                                       cmocka_unit_test(short_rows_are_weighed_in_place)};
+                                       cmocka_unit_test(short_rows_are_weighed_in_place),
+                                       cmocka_unit_test(alternating_rows_share_vectors)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
