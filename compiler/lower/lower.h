@@ -58,6 +58,15 @@ typedef struct Inside {
     Extent start;  /* elements along axis */
 } Inside;
 
+/* What lowering knows of an expression in a range of steps: a step there, or around it, has set its slot, or checked
+ * that it is not zero. */
+typedef enum FactKind { FACT_SET = 1, FACT_CHECKED = 2 } FactKind;
+
+typedef struct Fact {
+    int      expr;
+    FactKind kind;
+} Fact;
+
 struct Lower {
     Model         *model;
     Program       *program;
@@ -84,10 +93,10 @@ struct Lower {
     const Choices *choices;        /* of --tuned; NULL: none */
     int          **pools;          /* by Buffer.id: buffers that its text points into, -1 behind the last; NULL: none */
     int            npools;         /* entries of pools */
-    int           *defined;        /* expressions whose slots are set here, in order; see lower_extent */
-    int            ndefined, cdefined;
-    bool          *is_defined; /* by expression */
-    int            nis_defined;
+    Fact          *fact;           /* what is known of expressions here, in the order of finding out */
+    int            nfact, cfact;
+    unsigned char *known; /* by expression: bits of FactKind */
+    int            nknown;
     const Node    *node;  /* being lowered, for messages and origins */
     struct Given  *given; /* arguments of the steps that are being made; see call.h */
     int            ngiven, cgiven;
@@ -222,7 +231,9 @@ int lower_extent(Lower *lower, Extent extent);
 int     lower_set(Lower *lower, Extent symbol, Extent value);
 int     lower_read(Lower *lower, Operand word, Extent symbol);
 Operand lower_slot(Lower *lower, Extent symbol); /* place of a run-time integer that a step computes (int64_t) */
-int lower_check(Lower *lower, Extent condition); /* the run stops with the shape code unless condition is non-zero */
+
+/* The run stops with the shape code unless condition is non-zero; checked once in a range. */
+int lower_check(Lower *lower, Extent condition);
 
 /* The name of a kernel that only moves elements, for this element type ("gather_u16" for bfloat16). */
 const char *move_kernel(const Lower *lower, const char *name, DType dtype);
@@ -244,7 +255,7 @@ int lower_indices(Lower *lower, const Node *node, int index, Operand *out);
 /* Products of extents first .. last-1. */
 Extent operand_count(Lower *lower, const Operand *x, int first, int last);
 
-/* Opens and closes a range of a control step: slots set inside are unknown after it. */
+/* Opens and closes a range of a control step: what is set and checked inside is unknown after it. */
 int  lower_range_open(Lower *lower);
 void lower_range_close(Lower *lower, int mark);
 

@@ -29,37 +29,43 @@ static int slot_of(Lower *lower, int expr)
     return p->slot[expr];
 }
 
-static bool *defined(Lower *lower, int expr)
+/* What is known of an expression here: bits of FactKind. */
+static unsigned char *known(Lower *lower, int expr)
 {
-    if (expr >= lower->nis_defined) {
-        int   wanted = lower->model->nexpr + 64;
-        bool *grown = arena_array(lower->arena, bool, wanted);
+    if (expr >= lower->nknown) {
+        int            wanted = lower->model->nexpr + 64;
+        unsigned char *grown = arena_array(lower->arena, unsigned char, wanted);
 
-        for (int i = 0; i < lower->nis_defined; i++)
-            grown[i] = lower->is_defined[i];
-        lower->is_defined = grown;
-        lower->nis_defined = wanted;
+        for (int i = 0; i < lower->nknown; i++)
+            grown[i] = lower->known[i];
+        lower->known = grown;
+        lower->nknown = wanted;
     }
-    return &lower->is_defined[expr];
+    return &lower->known[expr];
 }
 
-static void define(Lower *lower, int expr)
+static void note(Lower *lower, int expr, FactKind kind)
 {
-    if (*defined(lower, expr))
+    Fact found = {expr, kind};
+
+    if (*known(lower, expr) & kind)
         return;
-    *defined(lower, expr) = true;
-    ARENA_PUSH(lower->arena, lower->defined, lower->ndefined, lower->cdefined, expr);
+    *known(lower, expr) |= (unsigned char)kind;
+    ARENA_PUSH(lower->arena, lower->fact, lower->nfact, lower->cfact, found);
 }
 
 int lower_range_open(Lower *lower)
 {
-    return lower->ndefined;
+    return lower->nfact;
 }
 
 void lower_range_close(Lower *lower, int mark)
 {
-    while (lower->ndefined > mark)
-        lower->is_defined[lower->defined[--lower->ndefined]] = false;
+    while (lower->nfact > mark) {
+        Fact found = lower->fact[--lower->nfact];
+
+        lower->known[found.expr] &= (unsigned char)~found.kind;
+    }
 }
 
 static void push_origin(Lower *lower, Step *step)
@@ -137,7 +143,7 @@ int lower_extent(Lower *lower, Extent extent)
 {
     Expr e;
 
-    if (extent.expr < 0 || *defined(lower, extent.expr))
+    if (extent.expr < 0 || *known(lower, extent.expr) & FACT_SET)
         return 0;
     e = lower->model->expr[extent.expr];
     if (e.op == EXPR_OUT || e.op == EXPR_VAR)
@@ -162,9 +168,17 @@ Operand lower_slot(Lower *lower, Extent symbol)
 {
     int slot = slot_of(lower, symbol.expr);
 
-    define(lower, symbol.expr);
+    note(lower, symbol.expr, FACT_SET);
     return (Operand){
         .buffer = lower->program->dims, .dtype = DTYPE_I64, .offset = extent_const(slot), .access = OPERAND_WRITES};
+}
+
+/* Symbols are set by steps, and by some of them again and again. */
+static bool is_computed(const Model *model, Extent extent)
+{
+    ExprOp op = model->expr[extent.expr].op;
+
+    return op != EXPR_OUT && op != EXPR_VAR && op != EXPR_ELEM && op != EXPR_DIM;
 }
 
 int lower_check(Lower *lower, Extent condition)
@@ -175,6 +189,11 @@ int lower_check(Lower *lower, Extent condition)
         return 0;
     if (lower_extent(lower, condition) < 0)
         return -1;
+    if (!extent_is_const(condition) && is_computed(lower->model, condition)) {
+        if (*known(lower, condition.expr) & FACT_CHECKED)
+            return 0;
+        note(lower, condition.expr, FACT_CHECKED);
+    }
     lower_append(lower, step);
     return 0;
 }

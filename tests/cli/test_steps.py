@@ -44,6 +44,20 @@ def loop():
         [value("y", [2])], []
 
 
+def reshaped():
+    """Each iteration reshapes what is carried by extents that are read."""
+    body = helper.make_graph([helper.make_node("Identity", ["c"], ["go"], name="again"),
+                              helper.make_node("Identity", ["v"], ["w"], name="keep"),
+                              helper.make_node("Reshape", ["v", "shape"], ["r"], name="turn"),
+                              helper.make_node("Relu", ["r"], ["o"], name="cut")], "body",
+                             [value("i", [], TensorProto.INT64), value("c", [], TensorProto.BOOL), value("v", ["p", "q"])],
+                             [value("go", [], TensorProto.BOOL), value("w", ["p", "q"]), value("o", ["a", "b"])])
+    return [helper.make_node("Loop", ["n", "first", "x"], ["y", "z"], name="repeat", body=body)], \
+        [value("n", [], TensorProto.INT64), value("first", [], TensorProto.BOOL), value("x", ["h", "w"]), value("shape", [2], TensorProto.INT64)], \
+        [value("y", ["h", "w"]), value("z", ["k", "a", "b"])], \
+        [f"--dim={bound}" for bound in ("h=1..8", "w=1..8", "p=1..8", "q=1..8", "a=1..64", "b=1..64", "k=0..4")]
+
+
 def branches():
     """The result's extent is that of the branch that is taken."""
     bodies = {}
@@ -96,6 +110,11 @@ class Steps(unittest.TestCase):
             steps = json.loads(self.made("m.json", *make()))["steps"]
             self.assertLessEqual(kinds, {s["kind"] for s in steps}, make.__name__)
             self.assertEqual([s for s in steps if not s["nodes"]], [], make.__name__)
+
+    def test_a_condition_is_checked_once(self):
+        checks = re.findall(r"OCC_CHECK\((d\[\d+\])\);", self.made("m.c", *reshaped()))
+        self.assertGreater(len(checks), 5)
+        self.assertEqual(len(checks), len(set(checks)))
 
     def test_a_sum_of_bytes_is_scaled_once(self):
         """Both quantisation steps are one factor; a logistic function in between needs the sum itself."""
