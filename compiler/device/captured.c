@@ -138,8 +138,7 @@ static bool may_precede(const Capture *c, const Step *step)
     const Program *p = c->program;
     const Step    *front = step - 1;
 
-    if ((step->kind != STEP_SET && step->kind != STEP_CHECK) || !counts(c, step) ||
-        (front->kind != STEP_KERNEL && front->kind != STEP_COPY))
+    if (!step_is_of_extents(step) || !counts(c, step) || (front->kind != STEP_KERNEL && front->kind != STEP_COPY))
         return false;
     memset(c->inside, 0, (size_t)p->nslot * sizeof *c->inside);
     mark_step(p, front, c->inside);
@@ -238,7 +237,7 @@ static bool can_hold(const Capture *c, int s)
         for (int i = step->body[b].begin; i < step->body[b].end; i = flow_after(p, i))
             if (!can_hold(c, i) || (p->step[i].kind == STEP_READ && i == step->body[b].begin))
                 return false;
-    return step_bodies(step) > 0 || step->kind == STEP_SET || step->kind == STEP_CHECK || step->kind == STEP_READ ||
+    return step_bodies(step) > 0 || step_is_of_extents(step) || step->kind == STEP_READ ||
            step_has_fixed_places(p, step);
 }
 
@@ -264,7 +263,7 @@ static bool is_private(const Capture *c, Range row)
 
 static bool is_control(const Step *step)
 {
-    return step->kind == STEP_SET || step->kind == STEP_CHECK || step->kind == STEP_LOOP;
+    return step_is_of_extents(step) || step->kind == STEP_LOOP;
 }
 
 /* The end of the row that begins with a step: steps of the host's that a graph can hold, a loop among them. `begin`:

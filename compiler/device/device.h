@@ -138,6 +138,12 @@ static inline bool step_on_device(const Step *step)
     return step->kind == STEP_KERNEL && step->home != HOME_NONE && step->home != HOME_HOST;
 }
 
+/* The host computes a run-time integer from others, or checks one. */
+static inline bool step_is_of_extents(const Step *step)
+{
+    return step->kind == STEP_SET || step->kind == STEP_CHECK;
+}
+
 /* All that the device is given in a run is one graph. */
 static inline bool program_has_graph(const Program *program)
 {

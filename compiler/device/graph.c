@@ -32,7 +32,7 @@ static DeviceStage stage_of(const Program *p, const Step *step)
 {
     if (step_on_device(step) || step_is_transfer(p, step) || step->captured)
         return STAGE_DEVICE;
-    if (step->kind == STEP_SET || step->kind == STEP_CHECK)
+    if (step_is_of_extents(step))
         return STAGE_EXTENTS;
     if (step->kind != STEP_COPY)
         return STAGE_OTHER;

@@ -106,7 +106,7 @@ static void put_range(RowText *r, Range range, int graph, int depth)
         } else if (step_bodies(step) && !step->captured) {
             put_control(r, s, graph, depth);
         } else {
-            if (step->kind != STEP_SET && step->kind != STEP_CHECK)
+            if (!step_is_of_extents(step))
                 put_recording(r, graph, depth, true);
             emit_steps(r->emit, (Range){s, flow_after(p, s)}, depth);
         }
