@@ -189,9 +189,14 @@ OCC_HOT void occ_nbits_tile(const occ_nbits_call *g, int64_t r, int64_t n, int b
             occ_nbits_block(g, total, x + (b + i) * g->block, pitch, n, b + i, g->k - (b + i) * g->block, zero, i, bits,
                             rows, columns);
     }
+    OCC_UNROLL(8)
     for (int i = 0; i < rows * columns; i += some) {
-        float sum[4];
-        occ_vstore(sum, occ_vsums(total + i, some), some);
+        float  sum[4];
+        occ_vf part[4]; /* a copy: `total` stays in registers */
+        OCC_UNROLL(4)
+        for (int k = 0; k < some; k++)
+            part[k] = total[i + k];
+        occ_vstore(sum, occ_vsums(part, some), some);
         for (int k = 0; k < occ_min(some, rows * columns - i); k++)
             y[(i + k) / columns * g->ystride + (i + k) % columns] =
                 sum[k] + (g->bias ? g->bias[n + (i + k) % columns] : 0.0f);
