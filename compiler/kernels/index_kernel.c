@@ -57,6 +57,34 @@ static double work_resample(const Step *step)
            (double)(step_value(step, "inner", 0) * step_value(step, "taps", 0)) * 0.4;
 }
 
+/* -------------------------------------------------------------------------------------------------------- padding */
+
+/* Places of the result along an axis: a slice has as many fewer elements in front of it as it begins behind the first
+ * place. */
+static void offer_padded(const Step *step, Cuts *cuts)
+{
+    int     rank = (int)step_value(step, "rank", 0);
+    int64_t before[MAX_RANK], dim[MAX_RANK], stride[MAX_RANK];
+
+    if (!step_constants(step, "before", rank, before) || !step_constants(step, "ydim", rank, dim) ||
+        !step_constants(step, "ystride", rank, stride))
+        return;
+    for (int i = 0; i < rank; i++)
+        cut_offer(cuts, i, dim[i], 1, 1.0);
+}
+
+static void take_padded(Step *slice, int axis, int64_t lo, int64_t hi)
+{
+    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
+    slice_set(slice, "before", axis, step_value(slice, "before", axis) - lo);
+    slice_set(slice, "ydim", axis, hi - lo);
+}
+
+static double work_padded(const Step *step)
+{
+    return step_product(step, "ydim") * 0.3;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- units */
 
 /* Elements of the dense operands from one place along an axis to the next. */
@@ -121,7 +149,8 @@ const KernelRecord kernel_gather_nd = {
     .picks = true,
     .touched = {{"index", "count"}}};
 const KernelRecord kernel_rows = {.picks = true, .touched = {{"y", "count bytes"}, {"index", "count"}}};
-const KernelRecord kernel_pad = {.touched = {{"x", "xdim:xstride"}, {"y", "ydim:ystride"}}};
+const KernelRecord kernel_pad = {.cut = {offer_padded, take_padded, work_padded, false},
+                                 .touched = {{"x", "xdim:xstride"}, {"y", "ydim:ystride"}}};
 const KernelRecord kernel_tile = {.touched = {{"x", "xdim:xstride"}}};
 const KernelRecord kernel_onehot = {.line = {{"outer", "y=depth*inner, index=inner"}},
                                     .touched = {{"y", "outer depth inner"}}};

@@ -154,6 +154,12 @@ def recurrent(op, gates, **attributes):
     return network([*nodes, ("Concat", ["a", *(f"{s}1" for s in states), "o1"], "y", {"axis": 0})], (9, 3, 24), constants), ["--part-time=0"]
 
 
+def padded():
+    """Slices begin before, in and behind the operand; one axis is cut off in front."""
+    constants = {"mirrored": np.array([0, 0, 9, 5, 0, 0, 9, 5]), "moved": np.array([0, 2, -3, 40, 0, 3, 50, -2])}
+    return network([("Pad", ["x", "mirrored"], "a", {"mode": "reflect"}), ("Pad", ["a", "moved"], "y", {})], (1, 24, 90, 100), constants), []
+
+
 # name: the model and its flags, and the kernels that must be cut
 MODELS = {
     "doubles": (doubles(), {"reduce"}),
@@ -187,6 +193,7 @@ MODELS = {
     "moved": (moved(), {"map", "reduce"}),
     "pooled": (pooled(), {"pool", "map"}),
     "resized": (resized(), {"resample"}),
+    "padded": (padded(), {"pad"}),
     "packed": (packed(), {"matmul"}),
     "lstm": (recurrent("LSTM", 4), {"lstm"}),
     "gru": (recurrent("GRU", 3), {"gru"}),
