@@ -52,7 +52,7 @@ OCC_HOT void occ_attention_weigh(const occ_attention *g, float *scores, int64_t 
 
     g->top[i] = occ_vlane(top, 0);
     g->factor[i] = occ_vlane(occ_vexp_apart(occ_vsub(before, offset)), 0);
-    g->sum[i] = g->sum[i] * g->factor[i] + occ_softmax_weights(scores, scores, n, offset, OCC_SOFTMAX);
+    g->sum[i] = g->sum[i] * g->factor[i] + occ_vsum_lanes(occ_softmax_weights(scores, scores, n, offset, OCC_SOFTMAX));
 }
 
 /* Results of queries m to m + rows - 1, the first of which is number `at` of its group, over keys first to first + n -

@@ -21,7 +21,6 @@ typedef int64_t occ_v64 __attribute__((vector_size(4 * OCC_W)));
 #if OCC_W == 16 && defined(__AVX512F__) && !defined(OCC_FORCE_WIDTH)
 #define OCC_BYTES_AVX512 /* compilers also generate long code for widening 16 bytes */
 typedef char occ_v16c __attribute__((vector_size(16)));
-#define OCC_FIRST_LANES(n) ((unsigned short)((1u << (n)) - 1)) /* the mask of n lanes */
 #endif
 
 /* Loads bytes as integers. */

@@ -76,14 +76,21 @@ OCC_HOT int occ_q_is_far(const occ_conv_q *q)
     return OCC_W > 1 && OCC_KNOWN(fours) && fours >= 40 * 1024;
 }
 
-/* What a tile of `columns` pixels prefetches of the panel behind its own, such that the tiles of all pixels prefetch
- * all of it; `pixel` is the number of the tile's first pixel. */
+/* The panel of weights behind that of the block. */
+OCC_HOT const char *occ_q_behind(const occ_conv_q *q, const occ_q_block *b)
+{
+    const int64_t within = b->channel % q->g.outputs % OCC_PANEL;
+    return (const char *)(const void *)(b->w - within + occ_q_depth(q) * b->pitch);
+}
+
+/* The share that a tile of `columns` pixels prefetches of the panel behind its own, such that the tiles of all pixels
+ * prefetch all of it; `pixel` is the number of the tile's first pixel. */
 OCC_HOT occ_q_ahead occ_q_ahead_of(const occ_conv_q *q, const occ_q_block *b, int64_t pixel, int columns)
 {
     const int64_t depth = occ_q_depth(q), row = b->pitch * (int64_t)sizeof *b->w, pixels = q->g.batch * q->g.pixel[1];
     const int64_t wide = OCC_Q_VECTORS * OCC_W, within = b->channel % q->g.outputs % OCC_PANEL;
     const int64_t all = pixels * (OCC_PANEL / wide), before = pixel + within / wide * pixels;
-    occ_q_ahead   ahead = {(const char *)(const void *)(b->w - within + depth * b->pitch), 0};
+    occ_q_ahead   ahead = {occ_q_behind(q, b), 0};
     if (occ_q_is_far(q)) {
         ahead.next += before * depth * row / all;
         ahead.pace = (columns * row + all - 1) / all;
@@ -306,8 +313,7 @@ OCC_HOT void occ_q_tile(const occ_conv_q *q, occ_q_how how, const occ_q_block *b
 /* The block of `count` channels from `from` on. */
 OCC_HOT occ_q_block occ_q_block_of(const occ_conv_q *q, int64_t group, int64_t from, int64_t count)
 {
-    const int64_t depth = q->g.kernel[0] * q->g.kernel[1] * q->g.kernel[2] * ((q->g.inputs + 3) / 4),
-                  outputs = q->g.outputs;
+    const int64_t depth = occ_q_depth(q), outputs = q->g.outputs;
     const int64_t tail = outputs % OCC_PANEL, narrow = (tail + 3) / 4 * 4, within = from % OCC_PANEL,
                   before = from - within;
     occ_q_block b;

@@ -271,9 +271,8 @@ OCC_HOT void occ_strip_tile(const occ_conv_q *q, occ_q_how how, const occ_q_bloc
  * tile in `tiles` prefetches the same number of bytes. */
 OCC_HOT const char *occ_strip_next(const occ_conv_q *q, const occ_q_block *b, const occ_strip *s, int64_t tiles)
 {
-    const int64_t  within = b->channel % q->g.outputs % OCC_PANEL;
-    const int32_t *panel = b->w - within + s->rows * b->pitch;
-    return (const char *)(const void *)panel + within / (OCC_Q_VECTORS * OCC_W) * tiles * s->rows * s->pace;
+    const int64_t within = b->channel % q->g.outputs % OCC_PANEL;
+    return occ_q_behind(q, b) + within / (OCC_Q_VECTORS * OCC_W) * tiles * s->rows * s->pace;
 }
 
 /* Some tiles of a row from column c on, for one block of channels: `larger` tiles of size + 1, then `others` of

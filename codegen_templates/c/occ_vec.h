@@ -35,12 +35,13 @@ typedef int32_t  occ_vi __attribute__((vector_size(4 * OCC_W)));
 typedef uint32_t occ_vu __attribute__((vector_size(4 * OCC_W)));
 #endif
 
-/* The mask of all 16 lanes, as the compiler's builtins take it. */
+/* The masks of all 16 lanes, and of the first n ones, as the compiler's builtins take them. */
 #if defined(__clang__)
 #define OCC_ALL_LANES ((unsigned short)-1)
 #else
 #define OCC_ALL_LANES (-1)
 #endif
+#define OCC_FIRST_LANES(n) ((unsigned short)((1u << (n)) - 1))
 
 /* Keeps a vector in a register; GCC would read it from memory again at each use. */
 #if OCC_W > 1 && !defined(OCC_FORCE_WIDTH) && defined(__x86_64__)
@@ -281,7 +282,7 @@ OCC_HOT occ_vf occ_vload(const float *p, int n)
     if (n == OCC_W)
         return *(const occ_vfu *)p;
 #if defined(__AVX512F__) && OCC_W == 16
-    return __builtin_ia32_loadups512_mask(p, (occ_vf){0}, (unsigned short)((1u << n) - 1));
+    return __builtin_ia32_loadups512_mask(p, (occ_vf){0}, OCC_FIRST_LANES(n));
 #elif defined(__AVX__) && OCC_W == 8
     return __builtin_ia32_maskloadps256((const occ_vf *)(const void *)p, occ_vmask_first(n));
 #elif OCC_W == 4 /* no loop: GCC would unroll it at every use before it knows n, which takes most of its time */
@@ -311,7 +312,7 @@ OCC_HOT void occ_vstore(float *p, occ_vf v, int n)
         return;
     }
 #if defined(__AVX512F__) && OCC_W == 16
-    __builtin_ia32_storeups512_mask(p, v, (unsigned short)((1u << n) - 1));
+    __builtin_ia32_storeups512_mask(p, v, OCC_FIRST_LANES(n));
 #elif defined(__AVX__) && OCC_W == 8
     __builtin_ia32_maskstoreps256((occ_vf *)(void *)p, occ_vmask_first(n), v);
 #elif OCC_W == 4 /* no loop, as in occ_vload */

@@ -84,6 +84,36 @@ OCC_HOT void occ_softmax_gathered(float *y, const float *x, int64_t n, int64_t a
 }
 #endif
 
+/* Returns the sums of e^(x - top) over a row, one in each lane, and stores the terms in y for kind OCC_SOFTMAX. Four
+ * vectors at a time hide latency. */
+OCC_HOT occ_vf occ_softmax_weights(float *y, const float *x, int64_t axis, occ_vf top, int64_t kind)
+{
+    occ_vf  sum[4];
+    int64_t i = 0;
+
+    for (int k = 0; k < 4; k++)
+        sum[k] = occ_vset(0.0f);
+    for (; i + 4 * OCC_W <= axis; i += 4 * OCC_W) {
+        OCC_UNROLL(4)
+        for (int k = 0; k < 4; k++) {
+            const occ_vf e = occ_vexp_below(occ_vsub(occ_vload(x + i + k * OCC_W, OCC_W), top));
+
+            sum[k] = occ_vadd(sum[k], e);
+            if (kind == OCC_SOFTMAX)
+                occ_vstore(y + i + k * OCC_W, e, OCC_W);
+        }
+    }
+    for (; i < axis; i += OCC_W) {
+        const int    n = (int)occ_min(OCC_W, axis - i);
+        const occ_vf e = occ_vexp_below(occ_vsub(occ_vload(x + i, n), top));
+
+        sum[0] = occ_vpick(occ_vmask_first(n), occ_vadd(sum[0], e), sum[0]);
+        if (kind == OCC_SOFTMAX)
+            occ_vstore(y + i, e, n);
+    }
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 #if OCC_W > 1
 /* The result of all lanes of each row, in each of its lanes, which are `count` apart. */
 OCC_HOT occ_vf occ_softmax_joined(occ_vf v, int64_t count, int64_t kind)
@@ -103,7 +133,7 @@ OCC_HOT occ_vf occ_softmax_joined(occ_vf v, int64_t count, int64_t kind)
 OCC_HOT void occ_softmax_dense(float *y, const float *x, int64_t count, int64_t axis)
 {
     const int64_t total = count * axis;
-    occ_vf        top = occ_vset(occ_reduce_start(OCC_REDUCE_MAX)), sum = occ_vset(0.0f), by;
+    occ_vf        top = occ_vset(occ_reduce_start(OCC_REDUCE_MAX)), by;
 
     for (int64_t i = 0; i < total; i += OCC_W) {
         const int n = (int)occ_min(OCC_W, total - i);
@@ -111,14 +141,7 @@ OCC_HOT void occ_softmax_dense(float *y, const float *x, int64_t count, int64_t 
         top = occ_vpick(occ_vmask_first(n), occ_vmax(top, occ_vload(x + i, n)), top);
     }
     top = occ_softmax_joined(top, count, OCC_REDUCE_MAX);
-    for (int64_t i = 0; i < total; i += OCC_W) {
-        const int    n = (int)occ_min(OCC_W, total - i);
-        const occ_vf e = occ_vexp_below(occ_vsub(occ_vload(x + i, n), top));
-
-        sum = occ_vpick(occ_vmask_first(n), occ_vadd(sum, e), sum);
-        occ_vstore(y + i, e, n);
-    }
-    by = occ_vrecip(occ_softmax_joined(sum, count, OCC_REDUCE_SUM));
+    by = occ_vrecip(occ_softmax_joined(occ_softmax_weights(y, x, total, top, OCC_SOFTMAX), count, OCC_REDUCE_SUM));
     for (int64_t i = 0; i < total; i += OCC_W) {
         const int n = (int)occ_min(OCC_W, total - i);
 
@@ -152,42 +175,12 @@ OCC_HOT void occ_softmax_neighbours(float *y, const float *x, int64_t count, int
         occ_softmax_lanes(y + c, x + c, (int)(count - c), axis, sx, sy, kind);
 }
 
-/* Returns the sum of e^(x - top) over a row, and stores the terms in y for kind OCC_SOFTMAX. Four vectors at a time
- * hide latency. */
-OCC_HOT float occ_softmax_weights(float *y, const float *x, int64_t axis, occ_vf top, int64_t kind)
-{
-    occ_vf  sum[4];
-    int64_t i = 0;
-
-    for (int k = 0; k < 4; k++)
-        sum[k] = occ_vset(0.0f);
-    for (; i + 4 * OCC_W <= axis; i += 4 * OCC_W) {
-        OCC_UNROLL(4)
-        for (int k = 0; k < 4; k++) {
-            const occ_vf e = occ_vexp_below(occ_vsub(occ_vload(x + i + k * OCC_W, OCC_W), top));
-
-            sum[k] = occ_vadd(sum[k], e);
-            if (kind == OCC_SOFTMAX)
-                occ_vstore(y + i + k * OCC_W, e, OCC_W);
-        }
-    }
-    for (; i < axis; i += OCC_W) {
-        const int    n = (int)occ_min(OCC_W, axis - i);
-        const occ_vf e = occ_vexp_below(occ_vsub(occ_vload(x + i, n), top));
-
-        sum[0] = occ_vpick(occ_vmask_first(n), occ_vadd(sum[0], e), sum[0]);
-        if (kind == OCC_SOFTMAX)
-            occ_vstore(y + i, e, n);
-    }
-    return occ_vsum_lanes((sum[0] + sum[1]) + (sum[2] + sum[3]));
-}
-
 /* One row whose elements are neighbours: vectors run along the row. */
 OCC_HOT void occ_softmax_row(float *y, const float *x, int64_t axis, int64_t kind)
 {
     const occ_extent dim[1] = {axis}, one[1] = {1};
     const occ_vf     top = occ_vset(occ_reduce_terms(x, 1, dim, one, 1, 0.0f, OCC_REDUCE_MAX));
-    const occ_vf     sum = occ_vset(occ_softmax_weights(y, x, axis, top, kind));
+    const occ_vf     sum = occ_vset(occ_vsum_lanes(occ_softmax_weights(y, x, axis, top, kind)));
     const occ_vf     by = kind == OCC_SOFTMAX ? occ_vrecip(sum) : occ_vadd(occ_vlog_apart(sum), top);
 
     for (int64_t i = 0; i < axis; i += OCC_W) {

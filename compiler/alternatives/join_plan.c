@@ -155,7 +155,7 @@ static void share_out(Joining *j)
     plan->region = j->memory;
 }
 
-/* What the plan is where it needs more than each size's own. */
+/* The status of a plan that needs more than each size's own. */
 static const char *status_of_more(const Joining *j)
 {
     if (j->plan->nshare == 1)

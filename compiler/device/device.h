@@ -150,7 +150,7 @@ static inline bool program_has_graph(const Program *program)
     return program->graph.begin < program->graph.end;
 }
 
-/* That graph is of run-time integers, so open cannot make it. */
+/* The graph depends on run-time integers, so that `open` cannot make it. */
 static inline bool program_has_open_graph(const Program *program)
 {
     return program_has_graph(program) && program_has_open_extents(program);

@@ -58,8 +58,8 @@ typedef struct Inside {
     Extent start;  /* elements along axis */
 } Inside;
 
-/* What lowering knows of an expression in a range of steps: a step there, or around it, has set its slot, or checked
- * that it is not zero. */
+/* Facts that lowering knows of an expression in a range of steps: a step there, or around it, has set its slot, or
+ * checked that it is not zero. */
 typedef enum FactKind { FACT_SET = 1, FACT_CHECKED = 2 } FactKind;
 
 typedef struct Fact {

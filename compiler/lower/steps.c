@@ -29,7 +29,7 @@ static int slot_of(Lower *lower, int expr)
     return p->slot[expr];
 }
 
-/* What is known of an expression here: bits of FactKind. */
+/* The facts that are known of an expression here: bits of FactKind. */
 static unsigned char *known(Lower *lower, int expr)
 {
     if (expr >= lower->nknown) {

@@ -15,7 +15,7 @@ typedef struct FitPack {
     void *context;
 } FitPack;
 
-/* What all searches of one pipeline share. */
+/* The data that all searches of one pipeline share. */
 typedef struct Fitter {
     Arena          *arena;
     const Pipeline *p;
@@ -25,7 +25,7 @@ typedef struct Fitter {
     double          loss;  /* bytes of the smallest layout over their sum */
 } Fitter;
 
-/* What one search looks for. */
+/* The target of one search. */
 typedef struct FitGoal {
     const bool *kept;   /* [nblock] */
     int64_t     arena;  /* bytes in which the layout must fit */

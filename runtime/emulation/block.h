@@ -24,7 +24,8 @@
 namespace emulate
 {
 
-/* What tests set. Faults are errors of a kernel: the first is printed and ends the program unless `count_faults`. */
+/* The choices of a test. Faults are errors of a kernel: the first one is printed and ends the program, unless they are
+ * counted (`count_faults`). */
 struct Settings {
     uint64_t seed = 1;
     bool     in_order = false;     /* threads and blocks by number, copies at once: for kernels whose order is known not
@@ -148,7 +149,7 @@ inline void end_thread(Block *b, Thread *t)
     b->idle.push_back(t->stack);
 }
 
-/* What runs on each stack: threads, one after the other. */
+/* The function that runs on each stack: threads, one after the other. */
 FIBER_UNSEEN inline void run_threads(void *with)
 {
     Block *b = static_cast<Block *>(with);

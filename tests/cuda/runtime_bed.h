@@ -23,7 +23,7 @@ static OCC_KERNEL void add(float *y, const float *x, float by)
         y[i] = x[i] + by;
 }
 
-/* What a program uses: two streams, device memory a, b, c and pinned x, y. */
+/* The objects of a program: two streams, device memory a, b, c and pinned x, y. */
 struct Bed {
     cudaStream_t one, two;
     cudaEvent_t  event;

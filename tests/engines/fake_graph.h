@@ -47,8 +47,8 @@ static inline const Fake *link_of(const Fake *fake, cudnnBackendAttributeName_t 
     return fake->attribute[name] ? fake->attribute[name]->value.of[0] : NULL;
 }
 
-/* What is inconsistent; NULL: nothing. Operations of a graph read the result of the one before, and the last result
- * alone is in memory; the graph learns whether engines need an epilogue for it. */
+/* The sentence that says what is inconsistent; NULL: nothing is. Operations of a graph read the result of the one
+ * before, and the last result alone is in memory; the graph learns whether engines need an epilogue for it. */
 const char *fake_check_tensor(const Fake *tensor);
 const char *fake_check_convolution(const Fake *operation);
 const char *fake_check_graph(Fake *graph);

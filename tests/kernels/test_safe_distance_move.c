@@ -113,7 +113,7 @@ static void copies(void **state)
 
 /* -------------------------------------------------------------------------------------------------- rows of a table */
 
-/* What a resize reads, of `taps` rows each, or rows at random. */
+/* The rows that a resize reads, of `taps` rows each, or rows at random. */
 static void fill_table(uint64_t *seed, const TableWalk *w, int64_t *row, double *weight)
 {
     static const int modes[] = {OCC_RESIZE_NEAREST, OCC_RESIZE_LINEAR, OCC_RESIZE_CUBIC};
