@@ -3,53 +3,91 @@
  * find out which form a call takes first make all of them. Knows nothing of ONNX's padding modes. */
 #include "conv_f32.c"
 
-/* The columns behind the full tiles of a run, behind those of one pixel less, and behind shorter ones. */
+/* The columns behind the full tiles of a run, and behind the tiles of each shorter width. */
+#define OCC_CONV_SHORTER 5
 typedef struct occ_conv_ends {
-    int64_t full, less, last;
+    int64_t full, shorter[OCC_CONV_SHORTER];
 } occ_conv_ends;
 
-/* Are tiles of at most `full` pixels so small that a run is cut evenly, into tiles of up to two pixels less? With short
- * vectors it is not: C compilers take a third longer for it. */
-OCC_HOT int occ_conv_is_even(int full, int least)
+/* How a run of columns is cut whose number is known only while running.
+ *   OCC_CUT_EVEN    full tiles, and those of one and two pixels less. With short vectors it is not: C compilers take a
+ *                   third longer for it.
+ *   OCC_CUT_EIGHTS  full tiles, which are large, and those of 8, 7, 6, 5 and 4 pixels
+ *   OCC_CUT_HALVES  full tiles, then those of 16, 8, 4 and 2 pixels */
+enum { OCC_CUT_EVEN, OCC_CUT_EIGHTS, OCC_CUT_HALVES };
+
+OCC_HOT int occ_conv_cut_of(int full, int least)
 {
-    return OCC_W >= 8 && full <= least + 2;
+    return OCC_W >= 8 && full <= least + 2 ? OCC_CUT_EVEN : least == 4 && full > 8 ? OCC_CUT_EIGHTS : OCC_CUT_HALVES;
 }
 
-/* The cut of columns c to end - 1 where their number is known only at run time: into as few tiles as hold them, of
- * `full` pixels and of one or two less, but of `least` at least. Where no such tiles fit, and where tiles are larger,
- * up to least - 1 columns at the end are in no tile. Example: of tiles of at most 6 pixels, 49 columns make four of 6
- * and five of 5; 13 columns make 5, 4 and 4; 7 columns make one of 6. */
-OCC_HOT occ_conv_ends occ_conv_ends_of(int64_t c, int64_t end, int full, int least)
+/* The n-th width of shorter tiles, from wide to narrow, of at least `least` pixels; 0: none. */
+OCC_HOT int occ_conv_shorter(int full, int least, int n)
+{
+    const int cut = occ_conv_cut_of(full, least);
+    const int width = cut == OCC_CUT_EVEN ? full - 1 - n : cut == OCC_CUT_EIGHTS ? 8 - n : 16 >> n;
+    return width < full && width >= least && width > 1 && !(cut == OCC_CUT_EVEN && n > 1) ? width : 0;
+}
+
+/* Columns c to end - 1 in as few tiles as hold them, of `full` pixels and of one or two less, but of `least` at least.
+ * Where no such tiles fit, up to least - 1 columns at the end are in no tile. Example: of tiles of at most 6 pixels, 49
+ * columns make four of 6 and five of 5; 13 columns make 5, 4 and 4; 7 columns make one of 6. */
+OCC_HOT occ_conv_ends occ_conv_even_ends(int64_t c, int64_t end, int full, int least)
 {
     const int64_t count = end - c, tiles = occ_ceil_div(count, full), missing = tiles * full - count;
-    const int64_t whole = c + count / full * full;
-    const int     even = occ_conv_is_even(full, least);
-    occ_conv_ends e = {whole, whole, even ? whole : end - count % full % least};
-    if (even && missing <= (full - 2 >= least ? 2 * tiles : tiles)) {
+    occ_conv_ends e;
+    e.full = e.shorter[0] = e.shorter[1] = end - count % full;
+    if (missing <= (full - 2 >= least ? 2 * tiles : tiles)) {
         e.full = c + occ_max(tiles - missing, 0) * full;
-        e.less = e.full + (missing <= tiles ? missing : 2 * tiles - missing) * (full - 1);
-        e.last = end;
+        e.shorter[0] = e.full + (missing <= tiles ? missing : 2 * tiles - missing) * (full - 1);
+        e.shorter[1] = end;
+    }
+    for (int n = 2; n < OCC_CONV_SHORTER; n++)
+        e.shorter[n] = e.shorter[1];
+    return e;
+}
+
+/* Columns c to end - 1 in full tiles, and others in even ones of 4 to 8 pixels: if they are 1 to 3, together with those
+ * of a full tile. Without one, up to three columns are in no tile. Example: of tiles of at most 14 pixels, 54 columns
+ * make three of 14 and two of 6; 16 make two of 8. */
+OCC_HOT occ_conv_ends occ_conv_eight_ends(int64_t c, int64_t end, int full)
+{
+    const int64_t      count = end - c, over = count % full;
+    const int64_t      rest = count > full && over > 0 && over < 4 ? full + over : over;
+    const occ_conv_cut cut = occ_conv_cut_row(rest, 8);
+    occ_conv_ends      e;
+    e.full = end - rest;
+    for (int n = 0; n < OCC_CONV_SHORTER; n++) {
+        const int width = 8 - n;
+        e.shorter[n] = e.full;
+        if (rest >= 4 && width <= cut.size + 1)
+            e.shorter[n] = width <= cut.size ? end : e.full + cut.larger * width;
     }
     return e;
 }
 
-/* The tiles of a row as `ends` has them; shorter ones are 16, 8, 4 and 2 pixels wide where that is at least `least`. */
+OCC_HOT occ_conv_ends occ_conv_ends_of(int64_t c, int64_t end, int full, int least)
+{
+    const int     cut = occ_conv_cut_of(full, least);
+    occ_conv_ends e;
+    if (cut != OCC_CUT_HALVES)
+        return cut == OCC_CUT_EVEN ? occ_conv_even_ends(c, end, full, least) : occ_conv_eight_ends(c, end, full);
+    e.full = end - (end - c) % full;
+    for (int n = 0; n < OCC_CONV_SHORTER; n++)
+        e.shorter[n] = end - (end - c) % full % least;
+    return e;
+}
+
+/* The tiles of a row as `ends` has them. */
 OCC_HOT void occ_conv_run_open(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t c,
                                occ_conv_ends ends, occ_taps d, occ_taps h, occ_taps t, int least)
 {
     const int full = OCC_TILE_ROWS(b->vectors);
     c = occ_conv_tiles(g, b, image, z, r, c, ends.full, d, h, t, full);
-    if (occ_conv_is_even(full, least)) {
-        if (full > 1)
-            c = occ_conv_tiles(g, b, image, z, r, c, ends.less, d, h, t, full - 1);
-        if (full - 2 >= least)
-            occ_conv_tiles(g, b, image, z, r, c, ends.last, d, h, t, full - 2);
-        return;
-    }
-    OCC_UNROLL(4)
-    for (int columns = 16; columns > 1; columns /= 2)
-        if (columns < full && columns >= least)
-            c = occ_conv_tiles(g, b, image, z, r, c, ends.last, d, h, t, columns);
+    OCC_UNROLL(5)
+    for (int n = 0; n < OCC_CONV_SHORTER; n++)
+        if (occ_conv_shorter(full, least, n) > 0)
+            c = occ_conv_tiles(g, b, image, z, r, c, ends.shorter[n], d, h, t, occ_conv_shorter(full, least, n));
 }
 
 /* occ_conv_band for a width that is known only at run time. The columns without a tile in their row, and those that
@@ -63,7 +101,7 @@ OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t im
     OCC_ROLL
     for (int64_t k = r; k < end; k++)
         occ_conv_run_open(g, b, image, z, k, inside.first, ends, d, h, all, least);
-    int64_t left = ends.last;
+    int64_t left = ends.shorter[OCC_CONV_SHORTER - 1];
     if (OCC_KNOWN(g->out[1]) && g->out[1] == 1 && least > 2)
         left = occ_conv_tiles(g, b, image, z, r, left, inside.last, d, h, all, 2);
     OCC_ROLL
@@ -105,13 +143,13 @@ OCC_HOT int64_t occ_conv_line_tiles(occ_conv *g, int64_t group, int64_t from, in
     return c;
 }
 
-/* occ_conv_line for a line whose length is known only at run time. Tiles that are not cut evenly are full, then of 8,
- * of 4 and of one pixel. A line of one or two tiles takes all of k at once. */
+/* occ_conv_line for a line whose length is known only at run time. A line of one or two tiles takes all of k at once.
+ */
 OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
 {
-    const int     full = OCC_TILE_ROWS(vectors), least = OCC_CONV_LEAST(vectors), even = occ_conv_is_even(full, least);
-    const int64_t part = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
-    const int64_t depth = g->out[2] > 2 * full ? part : g->inputs;
+    const int            full = OCC_TILE_ROWS(vectors), least = OCC_CONV_LEAST(vectors);
+    const int64_t        part = occ_ceil_div(g->inputs, occ_ceil_div(g->inputs, OCC_LINE_DEPTH));
+    const int64_t        depth = g->out[2] > 2 * full ? part : g->inputs;
     const occ_conv_block panel = occ_conv_block_of(g, group, from, vectors * OCC_W);
     occ_vf               kept[OCC_LINE_TILES * OCC_TILE_ROWS(OCC_TILE_VECTORS) * (OCC_PANEL / OCC_W)];
     const float         *after = panel.w + g->inputs * panel.pitch + (last == g->outputs ? g->skip : 0);
@@ -127,14 +165,11 @@ OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_
             if (first == 0 && stop == g->out[2])
                 g->next = end < g->inputs ? panel.w + end * panel.pitch : after;
             c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.full, begin, end, full);
-            if (even && full > 1)
-                c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.less, begin, end, full - 1);
-            if (even && full - 2 >= least)
-                c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.last, begin, end, full - 2);
-            if (!even && full > 8)
-                c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 8);
-            if (!even && full > 4)
-                c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 4);
+            OCC_UNROLL(5)
+            for (int n = 0; n < OCC_CONV_SHORTER; n++)
+                if (occ_conv_shorter(full, least, n) > 0)
+                    c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.shorter[n], begin, end,
+                                            occ_conv_shorter(full, least, n));
             occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, stop, begin, end, 1);
         }
     }
@@ -206,7 +241,7 @@ OCC_HOT void occ_conv_any(const float *x, const occ_image *x_at, const float *w,
         g.e = *e;
     if (pace > 1) /* else it stays a literal */
         g.pace = occ_conv_pace_open(pace, high * occ_ceil_div(block, OCC_TILE_ROWS(vectors)), vectors);
-    if (OCC_W == 8 && tile[0] == 0 && (tile[1] == 0 || tile[1] >= y_at->dim[3]) && pace > 0 &&
+    if (OCC_W >= 8 && tile[0] == 0 && (tile[1] == 0 || tile[1] >= y_at->dim[3]) && pace > 0 &&
         !occ_conv_is_still(window) && occ_conv_is_deep_open(&g)) {
         occ_deep_images(g, groups);
         return;

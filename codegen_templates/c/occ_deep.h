@@ -15,6 +15,7 @@
 #define OCC_DEEP_PART 128
 #define OCC_DEEP_STEPS 16
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
+#define OCC_DEEP_TILE (OCC_W == 16 ? 7 : OCC_TILE_ROWS(2)) /* pixels, each with an address in a register */
 
 /* A block of one tap: the current pixel, the columns that see the tap, the input at row 0 and column 0 and its strides,
  * the weights, the sums, which begin with row `first` and have `width` pixels a row, and the weights to prefetch. */
@@ -54,8 +55,8 @@ OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, in
 OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
 {
     const int64_t depth = p->depth, pace = p->pace;
-    const float  *x[OCC_TILE_ROWS(2)], *next = p->next;
-    occ_vf       *kept[OCC_TILE_ROWS(2)];
+    const float  *x[OCC_DEEP_TILE], *next = p->next;
+    occ_vf       *kept[OCC_DEEP_TILE];
     OCC_UNROLL(32)
     for (int i = 0; i < pixels; i++) {
         x[i] = p->x + p->row * p->down + p->column * p->across;
@@ -67,7 +68,7 @@ OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
     }
     for (int64_t j = 0; j < OCC_DEEP_VECTORS; j += 2) {
         const float *w = p->w + j * OCC_W;
-        occ_vf       acc[2 * OCC_TILE_ROWS(2)];
+        occ_vf       acc[2 * OCC_DEEP_TILE];
         OCC_UNROLL(32)
         for (int i = 0; i < 2 * pixels; i++)
             acc[i] = kept[i / 2][j + i % 2];
@@ -96,17 +97,17 @@ OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
 OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
 {
     for (int64_t t = 0; t < full; t++)
-        occ_deep_tile(p, OCC_TILE_ROWS(2));
+        occ_deep_tile(p, OCC_DEEP_TILE);
     for (int64_t t = full; t < tiles; t++)
-        occ_deep_tile(p, OCC_TILE_ROWS(2) - 1);
+        occ_deep_tile(p, OCC_DEEP_TILE - 1);
 }
 
 /* Likewise `count` pixels, which are not as many as tiles of these two sizes hold: tiles of one less, of four and
  * what is left. Example: of six at most, 13 pixels are a tile of 5 and two of 4. */
 OCC_STEP void occ_deep_few(occ_deep *p, int64_t count)
 {
-    for (; count % 4 && count >= OCC_TILE_ROWS(2) - 1; count -= OCC_TILE_ROWS(2) - 1)
-        occ_deep_tile(p, OCC_TILE_ROWS(2) - 1);
+    for (; count % 4 && count >= OCC_DEEP_TILE - 1; count -= OCC_DEEP_TILE - 1)
+        occ_deep_tile(p, OCC_DEEP_TILE - 1);
     for (; count >= 4; count -= 4)
         occ_deep_tile(p, 4);
     if (count == 3)
@@ -122,8 +123,8 @@ OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, 
 {
     const occ_taps     see = occ_deep_places(g, 1, k), columns = occ_deep_places(g, 2, n);
     const int64_t      row = occ_max(see.first, block.first), rows = occ_min(see.last, block.last) - row;
-    const occ_conv_cut cut = occ_conv_cut_row(rows * (columns.last - columns.first), OCC_TILE_ROWS(2));
-    const int64_t      full = cut.size == OCC_TILE_ROWS(2) ? cut.tiles : cut.larger,
+    const occ_conv_cut cut = occ_conv_cut_row(rows * (columns.last - columns.first), OCC_DEEP_TILE);
+    const int64_t      full = cut.size == OCC_DEEP_TILE ? cut.tiles : cut.larger,
                   parts = occ_ceil_div(g->inputs, OCC_DEEP_PART);
     const float *x =
         g->x + (k * g->dilation[1] - g->pad[1]) * g->xaxis[1] + (n * g->dilation[2] - g->pad[2]) * g->xaxis[2];
@@ -144,7 +145,7 @@ OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, 
                            part + depth * OCC_PANEL,
                            kept};
 #if OCC_OPEN_EXTENTS
-        if (cut.size < OCC_TILE_ROWS(2) - 1) {
+        if (cut.size < OCC_DEEP_TILE - 1) {
             occ_deep_few(&p, rows * (columns.last - columns.first));
             continue;
         }
@@ -199,7 +200,7 @@ OCC_HOT int occ_conv_is_deep_open(const occ_conv *g)
 {
     const int shape = g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->xchannel == 1 &&
                       g->outputs % OCC_PANEL == 0; /* literals */
-    const int64_t  full = OCC_TILE_ROWS(2);
+    const int64_t  full = OCC_DEEP_TILE;
     const occ_taps rows = occ_conv_interior(g, 1), columns = occ_conv_interior(g, 2);
     const int      row = g->out[1] == 1 && (g->out[2] > OCC_DEEP_ROW || g->inputs < OCC_PANEL);
     int64_t        high, least;
@@ -219,7 +220,7 @@ OCC_HOT int occ_conv_is_deep(const occ_conv *g)
     const int      fits = g->out[2] > 0 && g->out[2] <= OCC_DEEP_PIXELS;
     const int64_t  high = fits ? occ_conv_cut_row(g->out[1], OCC_DEEP_PIXELS / g->out[2]).size : 0;
     const int64_t  least = (high - g->out[1] + rows.last - rows.first) * (columns.last - columns.first),
-                  full = OCC_TILE_ROWS(2);
+                  full = OCC_DEEP_TILE;
     return g->kernel[0] == 1 && g->in[0] == 1 && g->out[0] == 1 && g->out[1] > 1 && g->xchannel == 1 && g->pace > 0 &&
            g->outputs % OCC_PANEL == 0 && least >= (full - 1) * (full - 1);
 }

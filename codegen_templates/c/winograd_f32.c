@@ -305,11 +305,11 @@ OCC_INLINE void occ_winograd_open_f32(const float *x, const occ_image *x_at, con
 {
     const occ_winograd p = occ_winograd_make(x, x_at, bias, y, y_at, scratch, window, lots, e, fused);
     const int64_t      all = x_at->dim[0] * p.tiling.every, rest = p.g.outputs % p.block, whole = p.g.outputs - rest;
-    const int          even = occ_conv_is_even(OCC_TILE_ROWS(OCC_TILE_VECTORS), OCC_CONV_LEAST(OCC_TILE_VECTORS));
+    const int          cut = occ_conv_cut_of(OCC_TILE_ROWS(OCC_TILE_VECTORS), OCC_CONV_LEAST(OCC_TILE_VECTORS));
     OCC_ROLL
     for (int64_t first = 0; first < all; first += p.group) {
         const int64_t count = occ_min(p.group, all - first), fours = occ_min(p.group, occ_ceil_div(count, 4) * 4);
-        const int64_t width = even && count >= 8 ? count : fours;
+        const int64_t width = cut != OCC_CUT_HALVES && count >= 8 ? count : fours;
         occ_winograd_load_group(&p, first, count, width);
         for (int64_t from = 0; from < whole; from += p.block)
             occ_winograd_block_open(&p, u, first, count, width, from, occ_winograd_width(&p, from));

@@ -2,12 +2,14 @@
 # `make bench-int8`, `make bench-extents`, `make bench-speedup`, `make bench-queues`, `make bench-kernels`, `make bench-onednn`,
 # `make bench-operators`, `make bench-decoder`.
 #   BENCH_NETWORKS="resnet50 vgg16"  BENCH_ROUNDS=7  BENCH_THREADS=1  BENCH_MODELS=FOLDER (of exported models)
-#   BENCH_PAGE=docs/performance.md, DECODER_PAGE=docs/decoder.md (what is written; other machines have pages of their own)
+#   BENCH_PAGE=docs/performance.md, DECODER_PAGE=docs/decoder.md, EXTENTS_PAGE=docs/extents.md (what is written; other machines
+#   have pages of their own)
 BENCH_NETWORKS ?=
 BENCH_ROUNDS   ?= 7
 BENCH_THREADS  ?= 1
 BENCH_PAGE     ?= docs/performance.md
 DECODER_PAGE   ?= docs/decoder.md
+EXTENTS_PAGE   ?= docs/extents.md
 BENCH_MODELS   ?= $(BUILD)/models
 BENCH_VENV     := $(BUILD)/bench/venv
 BENCH_PYTHON   := $(BENCH_VENV)/bin/python
@@ -36,7 +38,7 @@ bench-queues: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BENCH_MODELS)/
 # Networks whose extents are known only while running, beside the same with constants.
 bench-extents: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/extents.py --occamyc=$(BUILD)/occamyc --folder=$(BUILD)/bench --real='$(REAL)' --networks='$(BENCH_NETWORKS)' \
-	    --rounds=$(BENCH_ROUNDS) --cc='$(CC)' --document=$(if $(BENCH_NETWORKS),,docs/extents.md)
+	    --rounds=$(BENCH_ROUNDS) --cc='$(CC)' --document=$(if $(BENCH_NETWORKS),,$(EXTENTS_PAGE))
 
 # Generated C against generated C, without a word to the C compiler about the machine; emx-onnx-cgen's takes seconds a run.
 bench-plain: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)

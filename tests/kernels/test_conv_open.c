@@ -156,21 +156,43 @@ static void small_images_are_deep(void **state)
 #endif
 }
 
-/* Every run is covered by tiles of its sizes, in order, but for what is taken downwards. */
-static void runs_are_cut_evenly(void **state)
+/* The columns of a run that no tile of its widths takes: each width's own part is a whole number of tiles. */
+static int64_t left_of(int64_t count, int full, int least)
+{
+    const occ_conv_ends ends = occ_conv_ends_of(3, 3 + count, full, least);
+    int64_t             c = ends.full;
+
+    assert_true(3 <= c);
+    assert_int_equal((c - 3) % full, 0);
+    for (int n = 0; n < OCC_CONV_SHORTER; n++) {
+        const int width = occ_conv_shorter(full, least, n);
+
+        assert_true(width == 0 || (width >= least && width < full));
+        if (width == 0)
+            continue;
+        if (occ_conv_cut_of(full, least) != OCC_CUT_HALVES) /* else as many as fit up to the end of all */
+            assert_int_equal((ends.shorter[n] - c) % width, 0);
+        for (; c + width <= ends.shorter[n]; c += width)
+            ;
+    }
+    assert_int_equal(c, ends.shorter[OCC_CONV_SHORTER - 1]);
+    return 3 + count - c;
+}
+
+static void runs_are_cut_into_tiles(void **state)
 {
     (void)state;
-    for (int64_t count = 0; count <= 60; count++) {
-        const occ_conv_ends six = occ_conv_ends_of(3, 3 + count, 6, 4), twelve = occ_conv_ends_of(3, 3 + count, 12, 8);
-        assert_true(3 <= six.full && six.full <= six.less && six.less <= six.last && six.last <= 3 + count);
-        assert_int_equal((six.full - 3) % 6, 0);
-        if (six.last == 3 + count) {
-            assert_int_equal((six.less - six.full) % 5, 0);
-            assert_int_equal((six.last - six.less) % 4, 0);
-        }
-        assert_int_equal(3 + count - six.last, OCC_W < 8 ? count % 6 % 4 : count < 4 ? count : count == 7);
-        assert_int_equal(twelve.full, 3 + count / 12 * 12);
-        assert_int_equal(3 + count - twelve.last, count % 12 % 8);
+    for (int64_t count = 0; count <= 120; count++) {
+        const int64_t few = count < 4 ? count : 0;
+
+        assert_int_equal(left_of(count, 6, 4), OCC_W < 8 ? count % 6 % 4 : count < 4 ? count : count == 7);
+        assert_int_equal(left_of(count, 12, 8), count % 12 % 8);
+        assert_int_equal(left_of(count, 24, 8), count % 24 % 8);
+        assert_int_equal(left_of(count, 9, 2), count % 9 % 2);
+        assert_int_equal(left_of(count, 7, 2), count % 7 % 2);
+        assert_int_equal(left_of(count, 5, 2), count % 5 % 2);
+        assert_int_equal(left_of(count, 14, 4), few);
+        assert_int_equal(left_of(count, 10, 4), few);
     }
 }
 
@@ -181,7 +203,7 @@ int main(void)
         cmocka_unit_test(deep_images_have_the_bits_of_rows),
         cmocka_unit_test(lines_have_the_bits_of_rows),
         cmocka_unit_test(small_images_are_deep),
-        cmocka_unit_test(runs_are_cut_evenly),
+        cmocka_unit_test(runs_are_cut_into_tiles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
