@@ -10,6 +10,7 @@
  *     w [2 panels][24][32]                ->   w.0 [24][16] for channels 0..15, w.1 [24][16] for channels 16..31, ...
  */
 #include "swap/slice.h"
+#include "kernels/conv_cost.h"
 #include "kernels/record.h"
 #include "plan/slices.h"
 #include "program/flow.h"
@@ -177,13 +178,18 @@ static void find_moves(Slicing *s)
     }
 }
 
-/* Winograd's weights lie in (m + 2)^2 rows, one for each frequency, whose outputs follow each other. */
+/* Winograd's weights lie in rows, one for each frequency, whose outputs follow each other. */
 static void find_rows(Slicing *s)
 {
-    const Arg *apart = step_argument(s->step, "apart"), *m = step_argument(s->step, "m");
+    const Arg *apart = step_argument(s->step, "apart");
+    ConvShape  shape;
 
-    s->rows = apart ? (m->ints[0].max + 2) * (m->ints[0].max + 2) : 1;
-    s->apart = apart ? apart->ints[0].max : 0;
+    s->rows = 1;
+    if (apart) {
+        conv_shape_read(s->step, &shape);
+        s->rows = winograd_frequencies(&shape, step_value(s->step, "m", 0));
+        s->apart = apart->ints[0].max;
+    }
     for (int k = 0; k < s->step->noperand; k++) /* the longest list */
         if (is_list(&s->step->operand[k]) && is_constant(s, &s->step->operand[k]) &&
             s->step->operand[k].dim[0].max > s->step->operand[s->weights].dim[0].max)

@@ -137,6 +137,8 @@ FUSION = [
     case("winograd_of_outputs_beyond_a_block", dict(x=numbers(1, 16, 8, 8)), "float[1, 140, 8, 8] y",
          [("a", numbers(140, 1, 1, 1)), ("b", numbers(1, 16, 3, 3))], "w = Mul(a, b)", "y = Conv <pads = [1, 1, 1, 1]> (x, w)",
          flags=("--winograd=on", "--winograd-error=1"), atol=1e-4), # sums reach 45, and F4 rounds to less than a millionth of that
+    case("winograd_of_lines", dict(x=numbers(1, 64, 96)), "float[1, 140, 96] y", [("a", numbers(140, 1, 1)), ("b", numbers(1, 64, 3))],
+         "w = Mul(a, b)", "y = Conv <pads = [2, 2], dilations = [2]> (x, w)", flags=("--winograd=on", "--winograd-error=1"), atol=1e-4),
     choices("", "a = Less(x, c)", "b = Where(a, d, x)", "e = LessOrEqual(x, d)", "f = Where(e, b, c)", "g = Equal(x, f)", "y = Where(g, d, f)"),
     choices("_read_twice", "a = Less(x, c)", "n = Not(a)", "b = Where(a, d, x)", "f = Where(n, c, b)", "e = Cast <to = 1> (a)", "y = Add(f, e)"),
     choices("_of_themselves", "a = Equal(x, c)", "b = Where(a, x, c)", "e = LessOrEqual(b, b)", "y = Where(e, b, d)"),
