@@ -20,7 +20,8 @@ CC = shlex.split(sys.argv[2]) if len(sys.argv) > 2 else ["cc"]
 ROOM = 16
 WARNINGS = "-std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror".split()
 
-# Each argument is a run's tokens, as letters: "abc" is three of them. Writes the logits of all runs.
+# Each argument is a run's tokens, as letters: "abc" is three of them; behind "." the next run begins a new text. Writes the
+# logits of all runs.
 DRIVER = """
 #include <stdio.h>
 #include <string.h>
@@ -47,6 +48,10 @@ int main(int argc, char **argv)
     for (int run = 1; run < argc; run++) {
         const int64_t count = (int64_t)strlen(argv[run]);
 
+        if (argv[run][0] == '.') {
+            past = 0;
+            continue;
+        }
         for (int64_t i = 0; i < count; i++) {
             id[i] = argv[run][i] - 'a';
             position[i] = past + i;
@@ -94,14 +99,17 @@ class Decoder(unittest.TestCase):
         return os.path.join(folder, "decoder")
 
     def wanted(self, runs):
-        past, logits = {f"past_key_values.{n}": np.zeros((1, decoder.SMALL.kv, 0, decoder.SMALL.size), np.float32) for n in self.names}, []
-        length = 0
+        none = {f"past_key_values.{n}": np.zeros((1, decoder.SMALL.kv, 0, decoder.SMALL.size), np.float32) for n in self.names}
+        past, length, logits = none, 0, []
         for tokens in runs:
+            if tokens == ".":
+                past, length = none, 0
+                continue
             ids = np.array([[ord(c) - ord("a") for c in tokens]], np.int64)
             feeds = dict(past, input_ids=ids, attention_mask=np.ones((1, length + len(tokens)), np.int64),
                          position_ids=np.arange(length, length + len(tokens), dtype=np.int64)[None])
             found = self.session.run(None, feeds)
-            past = dict(zip(past, found[1:]))
+            past = dict(zip(none, found[1:]))
             length += len(tokens)
             logits.append(found[0].reshape(-1))
         return np.concatenate(logits)
@@ -121,6 +129,15 @@ class Decoder(unittest.TestCase):
         program = self.build(False)
         self.follow(program, list("kitemafsoh"))
         self.follow(program, ["kitem", "af", "s", "ohkitema"])
+        self.follow(program, ["kitemafsohkitema", ".", "at", "e", "k", ".", "m"])
+
+    def test_caches_with_room_are_appended_to_in_place(self):
+        for options, most in (([], 0), (["--in-place=off"], 4)):
+            program = self.build(False, *options)
+            with open(os.path.join(os.path.dirname(program), "decoder.c")) as file:
+                copies = [line for line in file if "OCC_RUN" in line and f" copy [1][2][{ROOM}][16]" in line]
+            self.assertEqual(len(copies), most)
+            self.follow(program, ["kitemafsohkitema", ".", "at", "e", "k"])
 
     def test_options(self):
         for options in (["--code=shared"], ["--in-place=off", "--overlap=off", "--elision=off"]):

@@ -63,5 +63,5 @@ extern "C" OCC_KERNEL void step_cache(float *y, const float *past, const float *
     static const occ_extent nstride[] = {4096, 128, 4096};
     if (*status)
         return;
-    occ_fail(status, occ_cache_append_TPL_N(y, past, now, length, 1, 32, 2048, 2047, 1, 128, nstride));
+    occ_fail(status, occ_cache_append_TPL_N(y, past, now, length, 1, 32, 2048, 2048, 2047, 1, 128, nstride));
 }

@@ -147,7 +147,7 @@ static void check_cache(uint64_t *seed)
     for (int64_t b = 0; b < batch; b++)
         length[b] = test_pick(seed, 0, old);
     assert_int_equal(
-        occ_cache_append_f32(y, old ? past : NULL, now, length, batch, heads, rows, old, fresh, width, nstride), 0);
+        occ_cache_append_f32(y, old ? past : NULL, now, length, batch, heads, rows, 0, old, fresh, width, nstride), 0);
     for (int64_t i = 0; i < ny; i++) {
         const int64_t e = i % width, r = i / width % rows, h = i / width / rows % heads, b = i / width / rows / heads,
                       k = r - length[b];
@@ -159,10 +159,41 @@ static void check_cache(uint64_t *seed)
     }
     length[batch - 1] = test_pick(seed, 0, 1) ? old + 1 : -1;
     assert_int_equal(
-        occ_cache_append_f32(y, old ? past : NULL, now, length, batch, heads, rows, old, fresh, width, nstride),
+        occ_cache_append_f32(y, old ? past : NULL, now, length, batch, heads, rows, 0, old, fresh, width, nstride),
         OCC_EINDEX);
     test_release(y, ny);
     test_release(past, np);
+    test_release(now, nn);
+}
+
+/* In the cache's own memory, which has `rows` rows; those from `total` on stay. */
+static void check_cache_in_place(uint64_t *seed)
+{
+    const int64_t batch = test_pick(seed, 1, 3), heads = test_pick(seed, 1, 3), fresh = test_pick(seed, 1, 4),
+                  rows = fresh + test_pick(seed, 0, 7), total = test_pick(seed, 0, rows + 2),
+                  width = test_pick(seed, 1, 9), ny = batch * heads * rows * width, nn = batch * heads * fresh * width;
+    const occ_extent nstride[] = {heads * fresh * width, fresh * width, width};
+    float           *y = test_random_floats(seed, ny), *past = test_floats(ny), *now = test_random_floats(seed, nn);
+    int64_t          length[3];
+
+    memcpy(past, y, (size_t)ny * sizeof *y);
+    for (int64_t b = 0; b < batch; b++)
+        length[b] = test_pick(seed, 0, rows - fresh);
+    assert_int_equal(occ_cache_append_f32(y, NULL, now, length, batch, heads, rows, total, rows, fresh, width, nstride),
+                     0);
+    for (int64_t i = 0; i < ny; i++) {
+        const int64_t e = i % width, r = i / width % rows, head = i / width / rows, k = r - length[head / heads];
+        const float   want = k >= 0 && k < fresh   ? now[(head * fresh + k) * width + e]
+                             : k < 0 || r >= total ? past[i]
+                                                   : 0.0f;
+
+        assert_true(y[i] == want);
+    }
+    length[0] = rows - fresh + 1;
+    assert_int_equal(occ_cache_append_f32(y, NULL, now, length, batch, heads, rows, total, rows, fresh, width, nstride),
+                     OCC_EINDEX);
+    test_release(y, ny);
+    test_release(past, ny);
     test_release(now, nn);
 }
 
@@ -172,7 +203,7 @@ static void caches_keep_what_they_held(void **state)
 
     (void)state;
     for (int i = 0; i < 400; i++)
-        check_cache(&seed);
+        check_cache(&seed), check_cache_in_place(&seed);
 }
 
 int main(void)
