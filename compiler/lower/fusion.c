@@ -464,12 +464,10 @@ int lower_output_deferred(Lower *lower, const Node *node, int index, Deferred *d
 /* The kernel stores floats only: a step that converts them follows it. */
 static int finish_converted(Lower *lower, Deferred *p, Operand y)
 {
-    Type    type = p->type;
     Operand wide;
 
-    type.dtype = DTYPE_F32;
-    wide = lower_temporary(lower, &type, lower_layout_of(&y), "floats");
-    p->expr->stored = DTYPE_F32;
+    p->type.dtype = p->expr->stored = DTYPE_F32; /* of what the kernel makes, also where it makes a temporary first */
+    wide = lower_temporary(lower, &p->type, lower_layout_of(&y), "floats");
     if (p->finish(lower, p, wide) < 0)
         return -1;
     return lower_convert_into(lower, wide, y);

@@ -282,6 +282,15 @@ def qdq_resize():
     return g.case("qdq_resize", *[g.through(v, scale) for v, scale in zip((*picked, crop), (0.0931, 0.0931, 0.0517, 0.0931))])
 
 
+def qdq_turned():
+    """A product of floats becomes bytes of a concatenation, whose rows are columns in memory as those of its other member are."""
+    g = Graph(5, 4, 2)
+    turned = g.add("Transpose", "x", perm=[0, 2, 1])
+    x, copied = g.through(turned), g.through(turned)
+    y = g.through(g.add("MatMul", g.through(g.add("MatMul", x, "x"), 0.0713), turned), 0.0607)
+    return g.case("qdq_turned", g.through(g.add("Concat", copied, y, axis=0)))
+
+
 def qdq_bytes():
     """The bytes themselves are the result, of a convolution with and without integers."""
     g = Graph(1, 4, 5, 5)
@@ -332,7 +341,7 @@ QDQ = [
     qdq_table("qdq_table", np.uint8(121), np.uint8(90), "Sigmoid", "Mul"),
     qdq_table("qdq_table_int8", np.int8(-3), np.int8(7), "Erf", "Mul", "Tanh"),
     qdq_table("qdq_table_small", np.uint8(121), np.uint8(90), "Sigmoid", "Mul", shape=(1, 4, 6, 6)),
-    qdq_gelu(), qdq_residual(), qdq_strips_of_floats(), qdq_moves(), qdq_resize(), qdq_bytes(),
+    qdq_gelu(), qdq_residual(), qdq_strips_of_floats(), qdq_moves(), qdq_resize(), qdq_turned(), qdq_bytes(),
 ]
 
 
