@@ -40,6 +40,9 @@ int usage_check(const Usage *usage, const Emission *emission, const Remedy *reme
 /* Appends to `lines`: the step at the peak, the tensors live there and their nodes, and what each remedy would save. */
 void usage_explain(const Usage *usage, const Emission *emission, const Remedy *remedy, Text *lines);
 
+/* Appends what each remedy would save, the most first (remedies.c). */
+void usage_tell_remedies(const Emission *emission, const Usage *usage, const Remedy *remedy, Text *lines);
+
 /* Append where a run is predicted to wait for loads, and how much memory would spare it that; nothing without loads
  * (stalls.c). */
 void usage_tell_stalls(const Emission *emission, Text *lines);

@@ -40,7 +40,10 @@ class Limits(Outside):
         self.run_it("bounded.onnx", "--dim=n=1..9", "--target=cuda", "--max-ram=%d" % parts["RAM"])
         done = self.fails(4, "--max-ram: found", "bounded.onnx", "--dim=n=1..9", "--target=cuda", "--max-ram=%d" % (parts["RAM"] - 1))
         self.assertIn("most of the host's page-locked memory is in use in step", done.stderr)
-        self.assertRegex(self.run_it("bounded.onnx", "--dim=n=1..9", "--target=cuda", "--io=device").stdout, r"inputs 0, outputs 0")
+        said = self.run_it("bounded.onnx", "--dim=n=1..9", "--target=cuda", "--io=device").stdout
+        self.assertRegex(said, r"inputs 0, outputs 0")
+        saves = parts["RAM"] - int(re.search(r"RAM +(\d+)", said)[1])
+        self.assertEqual(re.findall("remedy: (--.*)", done.stderr), [f"--io=device saves {saves} bytes"])
 
     def test_many_units_are_counted_in_64_bits(self):
         for size, counter in ("1..99999", "unsigned"), (str(2**31), "uint64_t"):
