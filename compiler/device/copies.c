@@ -371,6 +371,7 @@ static bool mend_torn(Copies *c)
         for (int s = 0, torn = is_torn(c, t); torn && s < c->program->nstep; s++)
             if (step_on_device(&c->program->step[s]) && use_of(c, &c->program->step[s], c->track[t]).writes) {
                 c->program->step[s].home = HOME_HOST;
+                c->program->step[s].of_host = "a tensor that some paths leave on the host, some on the device";
                 mended = true;
             }
     return mended;

@@ -38,8 +38,8 @@ bool placement_is_of_host(const Placement *placement, const Step *step);
 /* Gives every step its home (home.c). placement NULL: no node is told to stay on the host. */
 void program_find_homes(Program *program, Placing placing, const Placement *placement);
 
-/* Whether that home will be the host. */
-bool step_is_of_host(const Program *program, const Step *step, Placing placing, const Placement *placement);
+/* Why that home will be the host, in words for the report; NULL: it will be the device. */
+const char *step_host_reason(const Program *program, const Step *step, Placing placing, const Placement *placement);
 
 /* Gives every buffer its memory: what steps of both sides touch exists twice, and steps copy it where one side needs
  * what the other has written. Each step has an operand array of its own afterwards (copies.c). */

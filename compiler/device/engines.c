@@ -195,7 +195,7 @@ void program_use_engines(Program *p, const Options *options)
         Text                 question = text_new(p->arena);
         const LibraryEngine *engine;
 
-        if (step_is_of_host(p, step, options->placing, options->placement) ||
+        if (step_host_reason(p, step, options->placing, options->placement) ||
             !libraries_put_question(&question, step, options_factors(options)))
             continue;
         engine = find_engine(options->engines, question.data);

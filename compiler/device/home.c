@@ -18,30 +18,32 @@ static bool is_of_host(const Program *p, const Operand *x)
            (b->kind == BUFFER_OUT && p->out[b->port].type.kind != TYPE_TENSOR);
 }
 
-/* The form in which the step runs, or HOME_HOST. Sets *units for a step that runs by units. */
-static HomeForm home_of(const Program *p, const Step *step, Placing placing, const Placement *placement,
-                        StepUnits *units)
+/* As step_host_reason. Sets *units for a step that runs on the device by units. */
+static const char *host_reason(const Program *p, const Step *step, Placing placing, const Placement *placement,
+                               StepUnits *units)
 {
     HomeForm form;
 
-    if (step->kind != STEP_KERNEL || placing == PLACING_HOST || placement_is_of_host(placement, step))
-        return HOME_HOST;
+    if (step->kind != STEP_KERNEL)
+        return "no kernel";
+    if (placing == PLACING_HOST || placement_is_of_host(placement, step))
+        return "--place";
     form = step->kernel->code[LANGUAGE_DEVICE].home;
+    if (form == HOME_NONE || form == HOME_HOST)
+        return "a kernel of the host";
     for (int k = 0; k < step->noperand; k++)
         if (is_of_host(p, &step->operand[k]))
-            return HOME_HOST;
-    if (form == HOME_NONE)
-        return HOME_HOST;
+            return "text, run-time integers or no tensors";
     if (form == HOME_TWIN && !twin_holds(step))
-        return HOME_HOST;
-    return form == HOME_UNITS && !step_units(p, step, units) ? HOME_HOST : form;
+        return "an axis or sum too long for 32 bits";
+    return form == HOME_UNITS && !step_units(p, step, units) ? "work that is not cut into units" : NULL;
 }
 
-bool step_is_of_host(const Program *p, const Step *step, Placing placing, const Placement *placement)
+const char *step_host_reason(const Program *p, const Step *step, Placing placing, const Placement *placement)
 {
     StepUnits units;
 
-    return home_of(p, step, placing, placement, &units) == HOME_HOST;
+    return host_reason(p, step, placing, placement, &units);
 }
 
 /* More units than this at a time are not given scratch of their own. */
@@ -64,7 +66,8 @@ void program_find_homes(Program *p, Placing placing, const Placement *placement)
         Step     *step = &p->step[s];
         StepUnits units;
 
-        step->home = home_of(p, step, placing, placement, &units);
+        step->of_host = host_reason(p, step, placing, placement, &units);
+        step->home = step->of_host ? HOME_HOST : step->kernel->code[LANGUAGE_DEVICE].home;
         if (step->home == HOME_UNITS)
             widen_scratch(p, step, units.count);
     }

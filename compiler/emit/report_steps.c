@@ -180,7 +180,7 @@ static void put_device(Json *json, const Emission *e)
     json_close(json, '}');
 }
 
-/* Puts how a step of the device runs, or that the host waits before one of its own. */
+/* Puts how a step runs on the device, or why the host runs it, and that the host waits before it. */
 static void put_home(Json *json, const Program *p, const Step *step)
 {
     static const char *const form[] = {[HOME_TWIN] = "twin", [HOME_UNITS] = "units", [HOME_ONE] = "one"};
@@ -189,6 +189,8 @@ static void put_home(Json *json, const Program *p, const Step *step)
         return;
     if (step_on_device(step))
         json_text(json, "form", form[step->home]);
+    else if (step->kind == STEP_KERNEL && step->of_host)
+        json_text(json, "host", step->of_host);
     if (step->waits)
         json_int(json, "waits", 1);
     if (step->captured)

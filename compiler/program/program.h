@@ -139,6 +139,7 @@ typedef struct Step {
     int           queue;     /* number of the queue that runs the step (queues.h); 0: the main one */
     bool          chooses;   /* IF: by extents that the caller gives, before the run begins (flow.h) */
     HomeForm      home;      /* form of its kernel's code on a device; HOME_NONE: no device */
+    const char   *of_host;   /* why its home is the host, in words; else NULL */
     bool          waits;     /* the host first waits until the device has done what it was given */
     bool          captured;  /* of a loop that a graph holds, each iteration as nodes of its own (device/captured.c) */
     bool          unrolled;  /* likewise, but only the graph of a row does, since the device decides branches in it */

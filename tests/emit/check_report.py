@@ -149,6 +149,9 @@ def device(report, lane, bars):
         touched = {where[b] for b in steps[s]["reads"] + steps[s]["writes"]}
         if "form" in steps[s] or ("device" in touched and not decided) or (decided and touched - {"device"}):
             yield f"step {s} of the host touches memory of the device"
+    for s in steps:
+        if (s["kind"] == "kernel") != ("form" in s or "host" in s) or "form" in s and "host" in s:
+            yield f"step {s['step']} says not where it runs, or says it twice"
     waits = [s["step"] for s in steps if "waits" in s]
     if report["device"]["waits"] != max(len(set(waits) & set(row)) for row in sizes) or set(waits) - set(lane["host"]) or \
             sum("first waits for the device" in bar for bar in bars) != len(waits):

@@ -45,9 +45,14 @@ static Step *convolution(World *w, const char *kernel)
     return step;
 }
 
+/* The report says of a step that is the host's that 32 bits are too few. */
 static bool on_device(World *w, const Step *step)
 {
-    return !step_is_of_host(w->program, step, PLACING_AUTO, NULL);
+    const char *reason = step_host_reason(w->program, step, PLACING_AUTO, NULL);
+
+    if (reason)
+        assert_non_null(strstr(reason, "32 bits"));
+    return !reason;
 }
 
 /* The extents of x and y along an axis. */
