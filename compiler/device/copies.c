@@ -273,11 +273,13 @@ static void solve(Copies *c)
 
 /* ----------------------------------------------------------------------------------------------------------- copies */
 
-/* An operand on the whole buffer. For a port whose extents are run-time integers, the operand has these extents. */
+/* An operand on the whole buffer. For a port whose extents are run-time integers, the operand has these extents. As
+ * many bytes are copied as they say, one behind the other: strides are those of the largest, which span the buffer. */
 static Operand whole_operand(const Copies *c, int buffer, const Buffer *port, int access)
 {
     const Program *p = c->program;
     Operand        x = operand_of_bytes(buffer, port->size, access);
+    int64_t        apart = 1;
     const Type    *type = port->kind == BUFFER_IN    ? &p->in[port->port].type
                           : port->kind == BUFFER_OUT ? &p->out[port->port].type
                                                      : NULL;
@@ -286,9 +288,9 @@ static Operand whole_operand(const Copies *c, int buffer, const Buffer *port, in
         return x;
     x.dtype = type->dtype;
     x.rank = type->rank;
-    for (int i = 0; i < type->rank; i++) {
+    for (int i = type->rank; i-- > 0; apart *= type->dim[i].max) {
         x.dim[i] = type->dim[i];
-        x.stride[i] = extent_const(1); /* not used: bytes are copied as they are */
+        x.stride[i] = extent_const(apart);
     }
     return x;
 }

@@ -69,6 +69,15 @@ static bool is_within_one(const Program *p, const Operand *x)
     return false;
 }
 
+/* Whether the operand, at its largest, is all of its buffer. */
+static bool is_all(const Program *p, const Operand *x)
+{
+    int64_t lo, hi;
+
+    operand_hull(x, p->buffer[x->buffer].size, &lo, &hi);
+    return lo == 0 && hi == p->buffer[x->buffer].size;
+}
+
 static int check_places(const DeviceRecheck *r)
 {
     for (int s = 0; s < r->program->nstep; s++) {
@@ -83,6 +92,9 @@ static int check_places(const DeviceRecheck *r)
                 return complain(r, s, "reads more than one constant of a block");
         if (step->kind == STEP_COPY && !connects(r, step))
             return complain(r, s, "copies between memories that no copy connects");
+        if (step->kind == STEP_COPY &&
+            !(is_all(r->program, &step->operand[0]) && is_all(r->program, &step->operand[1])))
+            return complain(r, s, "copies less than a buffer");
     }
     return 0;
 }

@@ -1,5 +1,5 @@
 # Whole programs for CUDA in the emulation: official cases and our own, each built as C and C++ and run on the fake runtime.
-CUDA_OWN   := addend_floats_row averagepool_double_0 conv_double_groups convtranspose_double if_found_extents \
+CUDA_OWN   := addend_floats_row averagepool_double_0 conv_double_groups convtranspose_double if_extents_differ if_found_extents \
               linear_classifier_logistic matmul_whole max_roi_pool murmur_double_0_0 normalizer_l1 resize_11_to_one_element \
               svm_regressor_linear svm_classifier_without_vectors_2 one_hot_of_integers transposed_line_many \
               gqa_more if_condition_computed if_in_if_conditions_computed if_conditions_shared \

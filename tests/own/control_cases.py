@@ -177,6 +177,17 @@ CONTROL = [
                       else_branch = e () => (float[2, 3] v) { v = Neg(a) }>
           y = Relu(x)
         }""", inputs=[dict(c=yes(c), a=ramp(2, 3) - 3) for c in (True, False)]),
+    # The larger result lies where the smaller one does and behind it, also while the sums are computed.
+    dict(name="if_extents_differ", group="If", model=HEAD + """
+        main (bool c, float[1, 512] a, float[1, 32] b, float[8, 64] d) => (float[n, m] y, float[8] z) <int64[2] wide = {8, 512}, int64[2] high = {32, 32}> {
+          y = If (c) <then_branch = t () => (float[8, 512] u) { u = Expand (a, wide) },
+                      else_branch = e () => (float[32, 32] v) { v = Expand (b, high) }>
+          f = Softmax (d)
+          g = ReduceMean <axes = [1], keepdims = 1> (f)
+          h = Mul (f, g)
+          k = Softmax (h)
+          z = ReduceMax <axes = [1], keepdims = 0> (k)
+        }""", inputs=[dict(c=yes(c), a=ramp(1, 512), b=ramp(1, 32), d=ramp(8, 64) / 64) for c in (True, False)]),
     dict(name="if_found_extents", group="If", model=HEAD + """
         main (bool c, float[5] a) => (int64[m] x, int64[1] n) {
           x = If (c) <then_branch = t () => (int64[k] u) {
