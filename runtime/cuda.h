@@ -11,8 +11,9 @@
 #include <stdint.h>
 
 typedef struct occ_cuda {
-    void *device, *pinned; /* NULL: no bytes were asked for */
-    void *stream;          /* a cudaStream_t, ordered with no other one */
+    void       *device, *pinned; /* NULL: no bytes were asked for */
+    void       *stream;          /* a cudaStream_t, ordered with no other one */
+    const char *why;             /* what the runtime says of the call that failed, "no error" if none did */
 } occ_cuda;
 
 /* Gives back what was taken; may be called again. */
@@ -28,22 +29,26 @@ static inline void occ_cuda_give(occ_cuda *cuda)
 }
 
 /* Takes the stream and the two blocks, of the device that is current. Returns 0; -12: there is no device, or too little
- * memory of it; -11: a call of the runtime failed. Then nothing is taken. */
+ * memory of it; -11: a call of the runtime failed. Then nothing is taken, and `why` says more. */
 static inline int occ_cuda_take(occ_cuda *cuda, int64_t device_bytes, int64_t pinned_bytes)
 {
     cudaStream_t stream = NULL;
     int          count = 0, status = 0;
+    cudaError_t  error = cudaGetDeviceCount(&count);
 
     cuda->device = cuda->pinned = cuda->stream = NULL;
-    if (cudaGetDeviceCount(&count) != cudaSuccess || count < 1)
+    if (error == cudaSuccess && count < 1)
+        error = cudaErrorNoDevice;
+    if (error != cudaSuccess)
         status = -12;
-    else if (device_bytes > 0 && cudaMalloc(&cuda->device, (size_t)device_bytes) != cudaSuccess)
+    else if (device_bytes > 0 && (error = cudaMalloc(&cuda->device, (size_t)device_bytes)) != cudaSuccess)
         status = -12, cuda->device = NULL;
-    else if (pinned_bytes > 0 && cudaMallocHost(&cuda->pinned, (size_t)pinned_bytes) != cudaSuccess)
+    else if (pinned_bytes > 0 && (error = cudaMallocHost(&cuda->pinned, (size_t)pinned_bytes)) != cudaSuccess)
         status = -11, cuda->pinned = NULL;
-    else if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess)
+    else if ((error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != cudaSuccess)
         status = -11, stream = NULL;
     cuda->stream = stream;
+    cuda->why = cudaGetErrorString(error);
     if (status) {
         occ_cuda_give(cuda);
         (void)cudaGetLastError(); /* the next call does not find it again */

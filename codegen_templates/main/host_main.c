@@ -132,8 +132,9 @@ static int host_one_run(Host *h)
  * largest number of bytes touched in each memory. */
 static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
 {
-    static const char *const codes[] = {"",       "ENULL",    "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY",
-                                        "ESHAPE", "EWEIGHTS", "EGUARD", "ETEXT",   "ELOAD"};
+    static const char *const codes[] = {"",         "ENULL",  "EALIGN", "EEXTENT", "EINDEX", "ECAPACITY", "ESHAPE",
+                                        "EWEIGHTS", "EGUARD", "ETEXT",  "ELOAD",   "ECUDA",  "EDEVICE",   "ESTARTED"};
+    const int                known = (int)(sizeof codes / sizeof *codes);
     int                      status;
 
     for (int r = 0; r < host_model.nregion; r++)
@@ -144,7 +145,7 @@ static void host_painted_run(Host *h, unsigned seed, int64_t *touched)
     status = host_one_run(h);
     if (status) {
         char text[60];
-        snprintf(text, sizeof text, "%s (%d)", status < 0 && status >= -10 ? codes[-status] : "?", status);
+        snprintf(text, sizeof text, "%s (%d)", status < 0 && -status < known ? codes[-status] : "?", status);
         host_fail("the run failed", text);
     }
     for (int r = 0; r < host_model.nregion; r++)

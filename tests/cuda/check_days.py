@@ -134,9 +134,10 @@ def failures(folder, data):
             yield f"call {call} fails: exit {code}: {text}"
         if after.get("live_blocks") or after.get("live_handles"):
             yield f"call {call} fails: {after['live_blocks']} blocks, {after['live_handles']} handles are left"
-    for name, value in (("OCC_FAKE_DEVICES", "0"), ("OCC_FAKE_DRIVER", "old"), ("OCC_FAKE_MEMORY", "1000")):
+    for name, value, why in (("OCC_FAKE_DEVICES", "0", "no CUDA-capable device"), ("OCC_FAKE_DRIVER", "old", "driver version is insufficient"),
+                             ("OCC_FAKE_MEMORY", "1000", "out of memory")):
         code, text, _, _ = run(folder, data, **{name: value})
-        if code != 1 or "(-12)" not in text:
+        if code != 1 or "EDEVICE (-12)" not in text or "the CUDA runtime says: " + why not in text:
             yield f"{name}={value}: exit {code}: {text}"
 
 
