@@ -371,6 +371,17 @@ static const char *absolute_path(Arena *arena, const char *path)
     return getcwd(here, sizeof here) ? arena_printf(arena, "%s/%s", here, path) : NULL;
 }
 
+/* The command of the interpreter, which runs in the temporary folder: a path from here stays one. */
+static const char *python_command(Arena *arena)
+{
+    const char *python = command_variable("OCCAMYC_PYTHON", "python3");
+    char        here[4096];
+
+    if (*python == '/' || strcspn(python, "/") >= strcspn(python, " ") || !getcwd(here, sizeof here))
+        return python;
+    return arena_printf(arena, "%s/%s", command_quote(arena, here), python);
+}
+
 /* Refuses in two lines: the interpreter that was asked, with what it lacks, and the command that mends it. */
 static int refuse_python(const Verify *v, const char *python, const char *lacks)
 {
@@ -399,7 +410,7 @@ static int write_scripts(const Verify *v)
 static int make_reference(Verify *v, const char *sets_folder)
 {
     enum { LACKS = 3, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
-    const char *python = command_variable("OCCAMYC_PYTHON", "python3");
+    const char *python = python_command(v->arena);
     const char *model = absolute_path(v->arena, v->diag->file), *sets = absolute_path(v->arena, sets_folder);
     Text        line = text_new(v->arena), said = text_new(v->arena);
     int         status;

@@ -76,6 +76,9 @@ class Verify(unittest.TestCase):
         finally:
             del os.environ["NVCC"]
 
+    def test_an_interpreter_may_have_a_path_from_here(self):
+        self.verify(SQRT, python=os.path.join(os.path.relpath(os.path.dirname(sys.executable)), os.path.basename(sys.executable)))
+
     def test_nodes_are_compared_at_listed_sizes(self):
         flags, liar = ["--verify-nodes", "--dim=n=2|5"], self.folder + "/liar.py"
         said = self.verify(NODES, flags=flags)
