@@ -8,7 +8,7 @@ include tests/deps.mk tests/onnx.mk
 CHECKS := check-includes check-layers check-format check-unit check-planners check-emit check-tools check-errors check-attributes \
           check-onnx check-own \
           check-history check-types check-upgrade \
-          check-cli check-plans check-bounded check-sizes check-real check-threads check-queues check-emulate check-cuda-kernels check-cuda check-cuda-cases check-cuda-io check-cuda-sizes check-cuda-tensor check-cuda-days check-cuda-places check-libraries check-device-logic check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4+KERNEL_LEVEL=-O1 check-code check-answers \
+          check-cli check-plans check-bounded check-sizes check-real check-threads check-queues check-emulate check-cuda-kernels check-cuda check-cuda-cases check-cuda-io check-cuda-sizes check-cuda-tensor check-cuda-days check-cuda-places check-cuda-answers check-libraries check-device-logic check-kernels+KERNEL_CCS=gcc+KERNEL_WIDTHS=w4+KERNEL_LEVEL=-O1 check-code check-answers \
           check-same check-swap check-swap-loader check-loads check-memory check-widths check-options check-milp check-order check-models check-infer \
           check-winograd check-bench check-table check-install check-exports
 

@@ -162,24 +162,26 @@ def parse_arguments():
     parser.add_argument("--minutes", type=float, default=1e9, help="stop after this time")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--from", dest="start", type=int, default=-1, help="begin at this number")
+    parser.add_argument("--device", default="", help="archive of the fake CUDA runtime, for fuzz_device.py")
     parser.add_argument("--counted", action="store_true", help="every batch counts the branches of kernels")
     arguments = parser.parse_args()
     arguments.occamyc, arguments.work = os.path.abspath(arguments.occamyc), os.path.abspath(arguments.work)
+    arguments.device = os.path.abspath(arguments.device)
     return arguments
 
 
 class Workers:
     """Batches in processes of their own. One that ONNX Runtime ends takes the batches under way with it: these are given up."""
 
-    def __init__(self, arguments):
-        self.arguments, self.pending = arguments, {}
+    def __init__(self, arguments, run):
+        self.arguments, self.run, self.pending = arguments, run, {}
         self.pool = self.start()
 
     def start(self):
         return concurrent.futures.ProcessPoolExecutor(self.arguments.jobs, max_tasks_per_child=20)
 
     def submit(self, number, count):
-        self.pending[self.pool.submit(run_batch, (vars(self.arguments), number, count))] = (number, count)
+        self.pending[self.pool.submit(self.run, (vars(self.arguments), number, count))] = (number, count)
 
     def results(self):
         """Of every batch that has ended, at least one."""
@@ -193,9 +195,9 @@ class Workers:
         return [future.result() for future in done]
 
 
-def work(arguments, state):
+def work(arguments, state, run):
     """Batches until the time or the numbers are used up; the findings of this call."""
-    begun, found, workers = time.time(), [], Workers(arguments)
+    begun, found, workers = time.time(), [], Workers(arguments, run)
     earlier, number = state.data["seconds"], state.data["next"] if arguments.start < 0 else arguments.start
     end = number + arguments.models if arguments.models < 1 << 40 else 1 << 41
 
@@ -215,7 +217,7 @@ def work(arguments, state):
     return found
 
 
-def main():
+def main(run=run_batch):
     arguments = parse_arguments()
     sys.stdout.reconfigure(encoding="utf-8")        # findings may hold any text
     os.makedirs(arguments.work, exist_ok=True)
@@ -223,7 +225,7 @@ def main():
     state = State(os.path.join(arguments.work, kept + ".json"), arguments.seed, arguments.kind)
     before = dict(state.data["stats"])
     begun = time.time()
-    found = work(arguments, state)
+    found = work(arguments, state, run)
     stats = {k: n - before.get(k, 0) for k, n in state.data["stats"].items() if n > before.get(k, 0)}
     for key, count in sorted(stats.items(), key=lambda item: -item[1]):
         if ":" in key:

@@ -68,6 +68,15 @@ check-cuda-places-all: $(BUILD)/occamyc $(VENV)
 	PATH=$(abspath $(BUILD))/venv/bin:$$PATH $(PYTHON) tests/cuda/check_places.py --occamyc=$< --work=$(CUDA_ROOM)/places --seeds=10 \
 	  models/digits.onnx models/digits_int8.onnx models/tones.onnx $(wildcard $(CUDA_PLACE_LONG:%=$(REAL)/%/model.onnx))
 
+# The random models of fuzz-answers, every second one with random nodes on the host: always the same ones, or those of SEED= and KIND=.
+FUZZ_DEVICE = $(PYTHON) -Wignore tests/cuda/fuzz_device.py --occamyc=$(BUILD)/occamyc --device=$(CUDA_ROOM)/libfakecuda.a --jobs=$(JOBS)
+check-cuda-answers: $(BUILD)/occamyc $(VENV) $(CUDA_ROOM)/libfakecuda.a
+	rm -rf $(BUILD)/cuda_answers_fixed
+	$(FUZZ_DEVICE) --work=$(BUILD)/cuda_answers_fixed --seed=fixed --models=$(ANSWERS_FIXED)
+
+fuzz-device: $(BUILD)/occamyc $(VENV) $(CUDA_ROOM)/libfakecuda.a
+	$(FUZZ_DEVICE) --work=$(BUILD)/cuda_answers --seed=$(SEED) --kind=$(KIND) --minutes=$(MINUTES)
+
 # Every official case: an hour or more.
 check-cuda-cases-all: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	$(PYTHON) tests/tools/run_case.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --flag=--target=cuda --work=$(BUILD)/cuda_runs \
@@ -97,5 +106,5 @@ check-device-logic: $(BUILD)/occamyc $(CASES) $(CUDA_ROOM)/libfakecuda.a
 	PYTHONPATH=tests/tools $(PYTHON) tests/cuda/test_check_device.py $(BUILD)/occamyc $(CUDA_ROOM)/libfakecuda.a $(BUILD)/cases
 
 .PHONY: check-device check-device-logic
-.PHONY: check-cuda-places check-cuda-places-all
+.PHONY: check-cuda-places check-cuda-places-all check-cuda-answers fuzz-device
 .PHONY: check-cuda-tensor check-cuda-days check-cuda-io check-cuda-sizes check-cuda-cases check-cuda-cases-all
