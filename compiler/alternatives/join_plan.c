@@ -121,7 +121,7 @@ static void place_constants(Joining *j)
 static void place_dims(Joining *j)
 {
     int           r = 0;
-    const Buffer *dims = j->program->dims < 0 ? NULL : &j->program->buffer[j->program->dims];
+    const Buffer *dims = program_buffer(j->program, j->program->dims);
 
     if (!dims)
         return;

@@ -199,7 +199,7 @@ bool step_has_fixed_places(const Program *p, const Step *step)
         return false;
     for (int k = 0; k < step->noperand; k++) {
         const Operand *x = &step->operand[k];
-        const Buffer  *b = x->buffer < 0 ? NULL : &p->buffer[x->buffer];
+        const Buffer  *b = program_buffer(p, x->buffer);
 
         if (b && buffer_is_port(b))
             return false;

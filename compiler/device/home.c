@@ -8,7 +8,7 @@
 /* Operands that the host alone has: text (pointers to characters), run-time integers, and ports that are no tensors. */
 static bool is_of_host(const Program *p, const Operand *x)
 {
-    const Buffer *b = x->buffer < 0 ? NULL : &p->buffer[x->buffer];
+    const Buffer *b = program_buffer(p, x->buffer);
 
     if (!b)
         return false;
@@ -53,7 +53,7 @@ enum { MOST_SCRATCH = 1024 };
 static void widen_scratch(Program *p, const Step *step, int64_t count)
 {
     for (int k = 0; k < step->noperand; k++) {
-        Buffer *b = step->operand[k].buffer < 0 ? NULL : &p->buffer[step->operand[k].buffer];
+        Buffer *b = program_buffer(p, step->operand[k].buffer);
 
         if (b && b->kind == BUFFER_SCRATCH)
             b->copies = (int)int_min(count, MOST_SCRATCH);

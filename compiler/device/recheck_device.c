@@ -183,7 +183,7 @@ static int check_stream(const DeviceRecheck *r)
 
 bool recheck_is_of_plan(const Program *p, int buffer)
 {
-    const Buffer *b = buffer < 0 ? NULL : &p->buffer[buffer];
+    const Buffer *b = program_buffer(p, buffer);
 
     if (!b)
         return true;

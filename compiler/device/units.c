@@ -209,7 +209,7 @@ static void order_axes(StepUnits *u)
 /* An input that may be absent. */
 static bool is_optional(const Program *program, const Operand *x)
 {
-    const Buffer *b = x->buffer < 0 ? NULL : &program->buffer[x->buffer];
+    const Buffer *b = program_buffer(program, x->buffer);
 
     return b && b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL;
 }

@@ -35,7 +35,7 @@ static void put_axis(Emit *emit, Text *text, Extent extent)
 
 static void put_place(Emit *emit, Text *text, const Port *port, bool in)
 {
-    const Buffer *b = port->buffer < 0 ? NULL : &emit->program->buffer[port->buffer];
+    const Buffer *b = program_buffer(emit->program, port->buffer);
 
     if (b && b->kind == BUFFER_STATE)
         text_printf(text, "HOST_STATE, %lld", (long long)emit->plan->stored[port->buffer]);

@@ -360,7 +360,7 @@ static void put_buffer(Json *json, const Emission *e, int id)
  * coalesced, or none. */
 static const char *place_of(const Emission *e, const Value *value, int home)
 {
-    const Buffer *buffer = home < 0 ? NULL : &e->program->buffer[home];
+    const Buffer *buffer = program_buffer(e->program, home);
 
     if (!buffer)
         return "none";

@@ -16,7 +16,7 @@ bool step_is_plain(const Program *program, const Step *step)
     if (!step_passed_constants(step))
         return false;
     for (int i = 0; i < step->noperand; i++) {
-        const Buffer *b = step->operand[i].buffer < 0 ? NULL : &program->buffer[step->operand[i].buffer];
+        const Buffer *b = program_buffer(program, step->operand[i].buffer);
 
         if (b && (!extent_is_const(step->operand[i].offset) ||
                   (b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL)))
@@ -210,7 +210,7 @@ Step step_slice(const Program *program, const Step *step, int index)
         take_piece(record, &slice, &cuts.cut[step->cut], index, step->slices);
     slice.slices = 1;
     for (int k = 0; k < slice.noperand; k++) {
-        const Buffer *b = slice.operand[k].buffer < 0 ? NULL : &program->buffer[slice.operand[k].buffer];
+        const Buffer *b = program_buffer(program, slice.operand[k].buffer);
 
         if (b && b->kind == BUFFER_SCRATCH)
             slice_shift(&slice, k,

@@ -231,6 +231,12 @@ static inline const KernelCode *step_code(const Program *program, const Step *st
     return &step->kernel->code[program->language];
 }
 
+/* The buffer of a number, or NULL: an operand without memory, or a value that is never stored, has -1. */
+static inline Buffer *program_buffer(const Program *program, int number)
+{
+    return number < 0 ? NULL : &program->buffer[number];
+}
+
 /* The bodies that may have steps; a loop's second one has none. */
 static inline int step_bodies(const Step *step)
 {

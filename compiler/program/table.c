@@ -41,7 +41,7 @@ static void **memory_of(const Program *program, const Step *step)
     void **memory = arena_array(program->arena, void *, program->nbuffer + 1);
 
     for (int k = 0; k < step->noperand; k++) {
-        const Buffer *buffer = step->operand[k].buffer < 0 ? NULL : &program->buffer[step->operand[k].buffer];
+        const Buffer *buffer = program_buffer(program, step->operand[k].buffer);
 
         if (buffer)
             memory[buffer->id] = buffer->kind == BUFFER_WEIGHT
