@@ -73,17 +73,21 @@ static inline void make_buffers(World *w)
     p->dims = DIMS;
 }
 
+/* The bodies of a branch: the steps from behind it to `no`, and from there to `end`. */
+static inline void set_bodies(World *w, int branch, int no, int end)
+{
+    w->program->step[branch].body[0] = (Range){branch + 1, no};
+    w->program->step[branch].body[1] = (Range){no, end};
+}
+
 /* compute c | down c | read | if c { y = x } else { y = x }. */
 static inline void make_branch(World *w)
 {
-    Program *p = w->program;
-
     make_buffers(w);
     add_decision(w, CONDITION, SEEN, (Extent){1, 0});
     add_kernel(w, Y, X, HOME_UNITS);
     add_kernel(w, Y, X, HOME_UNITS);
-    p->step[BRANCH].body[0] = (Range){YES, NO};
-    p->step[BRANCH].body[1] = (Range){NO, DOWN};
+    set_bodies(w, BRANCH, NO, DOWN);
 }
 
 /* Behind branches: down y | the host reads y. */

@@ -162,17 +162,13 @@ enum { FIRST = YES, INNER_COPY, INNER_READ, INNER, DEEP, BEHIND, OTHER, AFTER, L
 
 static void make_nested(World *w)
 {
-    Program *p = w->program;
-
     make_buffers(w);
     add_decision(w, CONDITION, SEEN, (Extent){1, 0});
     add_decision(w, INNER_CONDITION, INNER_SEEN, (Extent){1, 2});
     for (int i = DEEP; i <= OTHER; i++)
         add_kernel(w, Y, X, HOME_UNITS);
-    p->step[BRANCH].body[0] = (Range){FIRST, OTHER};
-    p->step[BRANCH].body[1] = (Range){OTHER, AFTER};
-    p->step[INNER].body[0] = (Range){DEEP, BEHIND};
-    p->step[INNER].body[1] = (Range){BEHIND, BEHIND};
+    set_bodies(w, BRANCH, OTHER, AFTER);
+    set_bodies(w, INNER, BEHIND, BEHIND);
     add_end(w);
 }
 

@@ -16,8 +16,7 @@ static void make_shared(World *w)
     add_kernel(w, X, Y, HOME_UNITS);
     p->step[world_step(w, STEP_IF)].set = (Extent){1, 0};
     add_kernel(w, Y, X, HOME_UNITS);
-    p->step[SECOND].body[0] = (Range){SECOND_YES, SECOND_DOWN};
-    p->step[SECOND].body[1] = (Range){SECOND_DOWN, SECOND_DOWN};
+    set_bodies(w, SECOND, SECOND_DOWN, SECOND_DOWN);
     add_end(w);
 }
 
@@ -218,22 +217,18 @@ static int add_loop(World *w)
 
 static void end_loop(World *w, int loop)
 {
-    w->program->step[loop].body[0] = (Range){loop + 1, w->program->nstep};
-    w->program->step[loop].body[1] = (Range){w->program->nstep, w->program->nstep};
+    set_bodies(w, loop, w->program->nstep, w->program->nstep);
 }
 
 static void make_looped(World *w)
 {
-    Program *p = w->program;
-
     make_buffers(w);
     make_expressions(w);
     add_loop(w);
     add_decision(w, CONDITION, SEEN, (Extent){1, 0});
     add_kernel_at_offset(w, Y, X);
     add_kernel_at_offset(w, Y, X);
-    p->step[LOOP_BRANCH].body[0] = (Range){LOOP_YES, LOOP_NO};
-    p->step[LOOP_BRANCH].body[1] = (Range){LOOP_NO, LOOP_LAST};
+    set_bodies(w, LOOP_BRANCH, LOOP_NO, LOOP_LAST);
     add_kernel_at_offset(w, X, Y);
     end_loop(w, LOOP);
     add_end(w);
@@ -379,13 +374,11 @@ static void make_read_in_front(World *w, bool overwrites)
     make_expressions(w);
     add_decision(w, CONDITION, SEEN, (Extent){1, 0});
     add_kernel(w, Y, X, HOME_UNITS);
-    p->step[BRANCH].body[0] = (Range){YES, NO};
-    p->step[BRANCH].body[1] = (Range){NO, NO};
+    set_bodies(w, BRANCH, NO, NO);
     add_loop(w);
     p->step[world_step(w, STEP_IF)].set = (Extent){1, 0};
     add_kernel_at_offset(w, Y, X);
-    p->step[EARLY_SECOND].body[0] = (Range){EARLY_SECOND + 1, EARLY_LAST};
-    p->step[EARLY_SECOND].body[1] = (Range){EARLY_LAST, EARLY_LAST};
+    set_bodies(w, EARLY_SECOND, EARLY_LAST, EARLY_LAST);
     if (overwrites)
         add_kernel(w, CONDITION, Y, HOME_UNITS);
     else
