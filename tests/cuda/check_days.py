@@ -147,7 +147,7 @@ def build(arguments, model, folder, *flags, main=None):
                            device=os.path.abspath(arguments.device))
     host.compile_model(tools, os.path.abspath(model), folder, [])
     if main:
-        for header in ("runtime/cuda.h", "tests/cuda/expect.h", "tests/cuda/failing.h"):
+        for header in ("runtime/cuda.h", "tests/cuda/expect.h", "tests/cuda/failing.h", "tests/cuda/taken.h"):
             shutil.copy(header, folder)
         with open(main) as file, open(os.path.join(folder, "main.c"), "w") as to:
             to.write(("" if "--graph=off" in flags else "#define WITH_GRAPH\n") + f"#define {os.path.basename(folder).upper()}\n" + file.read())

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda.h"
 #include "failing.h"
+#include "taken.h"
 
 enum { INPUTS = 64, OUTPUTS = 10 };
 
@@ -23,17 +23,9 @@ static void take(Network *n, const float *image)
 {
     memset(n, 0, sizeof *n);
     memcpy(n->image, image, sizeof n->image);
-    expect("take", occ_cuda_take(&n->cuda, MODEL_DEVICE_SIZE, MODEL_PINNED_SIZE), 0);
-    n->memory.device = n->cuda.device, n->memory.pinned = n->cuda.pinned, n->memory.stream = n->cuda.stream;
-    n->memory.context = &n->context;
+    take_memory(&n->memory, &n->cuda, &n->context);
     n->in.image = n->image;
     n->out.scores = n->scores;
-}
-
-static void give(Network *n)
-{
-    model_close(&n->memory);
-    occ_cuda_give(&n->cuda);
 }
 
 static int run(Network *n)
@@ -139,7 +131,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 20; i++)
         interleave(&a, &b, right, other);
     fail_runs(try_run, run_right, &trial);
-    give(&a), give(&b), give(&plain);
+    give(&a.memory, &a.cuda), give(&b.memory, &b.cuda), give(&plain.memory, &plain.cuda);
     expect("blocks", fake_counts().live_blocks, 0);
     expect("handles", fake_counts().live_handles, 0);
     fwrite(right, sizeof right, 1, stdout), fwrite(other, sizeof other, 1, stdout);

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda.h"
 #include "failing.h"
+#include "taken.h"
 
 #ifdef NESTED
 enum { SIZE = 16, LEVELS = 3 };
@@ -85,18 +85,10 @@ static float right[INPUTS][SIZE]; /* where the host decides */
 static void take(Network *n)
 {
     memset(n, 0, sizeof *n);
-    expect("take", occ_cuda_take(&n->cuda, MODEL_DEVICE_SIZE, MODEL_PINNED_SIZE), 0);
-    n->memory.device = n->cuda.device, n->memory.pinned = n->cuda.pinned, n->memory.stream = n->cuda.stream;
-    n->memory.context = &n->context;
-    n->memory.arena = n->arena + (MODEL_ARENA_ALIGN - (uintptr_t)n->arena % MODEL_ARENA_ALIGN) % MODEL_ARENA_ALIGN;
+    take_memory(&n->memory, &n->cuda, &n->context);
+    n->memory.arena = aligned(n->arena, MODEL_ARENA_ALIGN);
     n->in.x = n->x;
     n->out.y = n->y;
-}
-
-static void give(Network *n)
-{
-    model_close(&n->memory);
-    occ_cuda_give(&n->cuda);
 }
 
 static void set(Network *n, int input)
@@ -229,7 +221,7 @@ int main(void)
         interleave(&a, &b, i);
         fail_runs(try_run, run_other, &trial);
     }
-    give(&a), give(&b), give(&plain);
+    give(&a.memory, &a.cuda), give(&b.memory, &b.cuda), give(&plain.memory, &plain.cuda);
     expect("blocks", fake_counts().live_blocks, 0);
     expect("handles", fake_counts().live_handles, 0);
     fwrite(right, sizeof right, 1, stdout);

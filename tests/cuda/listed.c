@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda.h"
 #include "failing.h"
+#include "taken.h"
 
 enum { COLUMNS = 16, SIZES = 3, MOST = 5, GRAPHS = SIZES };
 
@@ -26,28 +26,15 @@ typedef struct Network {
 
 static float right[SIZES][MOST * COLUMNS], left[SIZES][COLUMNS]; /* by size, of a state of zeros: result and state */
 
-static void *aligned(unsigned char *at, size_t align)
-{
-    return at + (align - (uintptr_t)at % align) % align;
-}
-
 static void take(Network *n)
 {
     memset(n, 0, sizeof *n);
-    expect("take", occ_cuda_take(&n->cuda, MODEL_DEVICE_SIZE, MODEL_PINNED_SIZE), 0);
-    n->memory.device = n->cuda.device, n->memory.pinned = n->cuda.pinned, n->memory.stream = n->cuda.stream;
-    n->memory.context = &n->context;
+    take_memory(&n->memory, &n->cuda, &n->context);
     n->memory.arena = aligned(n->arena, MODEL_ARENA_ALIGN), n->memory.state = aligned(n->room, MODEL_STATE_ALIGN);
     n->state = (float *)n->memory.state;
     for (int i = 0; i < MOST * COLUMNS; i++)
         n->x[i] = (float)(i * i % 7) / 4.0f - 0.5f;
     n->in.x = n->x, n->out.y = n->y;
-}
-
-static void give(Network *n)
-{
-    model_close(&n->memory);
-    occ_cuda_give(&n->cuda);
 }
 
 static void set(Network *n, int of)
@@ -205,7 +192,7 @@ int main(void)
     refuse_others(&a);
     for (trial.of = 0; trial.of < SIZES; trial.of++)
         fail_runs(try_run, run_other, &trial);
-    give(&a), give(&b), give(&plain);
+    give(&a.memory, &a.cuda), give(&b.memory, &b.cuda), give(&plain.memory, &plain.cuda);
     expect("blocks", fake_counts().live_blocks, 0);
     expect("handles", fake_counts().live_handles, 0);
     fwrite(right, sizeof right, 1, stdout);

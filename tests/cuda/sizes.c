@@ -6,10 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda.h"
-#include "expect.h"
 #include "fake.h"
-#include "model.h"
+#include "taken.h"
 
 enum { ROWS = 300, COLUMNS = 64 };
 
@@ -32,17 +30,9 @@ static void fill(float *to, int count)
 static void take(Network *n)
 {
     memset(n, 0, sizeof *n);
-    expect("take", occ_cuda_take(&n->cuda, MODEL_DEVICE_SIZE, MODEL_PINNED_SIZE), 0);
-    n->memory.arena = n->arena + (MODEL_ARENA_ALIGN - (uintptr_t)n->arena % MODEL_ARENA_ALIGN) % MODEL_ARENA_ALIGN;
-    n->memory.device = n->cuda.device, n->memory.pinned = n->cuda.pinned, n->memory.stream = n->cuda.stream;
-    n->memory.context = &n->context;
+    take_memory(&n->memory, &n->cuda, &n->context);
+    n->memory.arena = aligned(n->arena, MODEL_ARENA_ALIGN);
     n->in.x = n->x, n->in.y = n->y, n->in.b = n->b, n->out.z = n->z;
-}
-
-static void give(Network *n)
-{
-    model_close(&n->memory);
-    occ_cuda_give(&n->cuda);
 }
 
 /* A run of other numbers; the code, or 1 where the result is wrong. */
@@ -149,7 +139,7 @@ int main(void)
         expect("the default stream", run(&n, 300, 64), 0);
     expect("no graph", n.context.graph != NULL, 0);
     n.memory.stream = n.cuda.stream;
-    give(&n);
+    give(&n.memory, &n.cuda);
     expect("live blocks", fake_counts().live_blocks, 0);
     expect("live handles", fake_counts().live_handles, 0);
     return wrong != 0;

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda.h"
 #include "failing.h"
+#include "taken.h"
 
 #ifdef WITH_GRAPH
 enum { GRAPHS = sizeof((model_context *)0)->graph / sizeof(void *) };
@@ -34,20 +34,12 @@ static float right[2][MOST + 1][SIZE]; /* by c and n: of steps that are put into
 static void take(Network *n)
 {
     memset(n, 0, sizeof *n);
-    expect("take", occ_cuda_take(&n->cuda, MODEL_DEVICE_SIZE, MODEL_PINNED_SIZE), 0);
-    n->memory.device = n->cuda.device, n->memory.pinned = n->cuda.pinned, n->memory.stream = n->cuda.stream;
-    n->memory.context = &n->context;
-    n->memory.arena = n->arena + (MODEL_ARENA_ALIGN - (uintptr_t)n->arena % MODEL_ARENA_ALIGN) % MODEL_ARENA_ALIGN;
+    take_memory(&n->memory, &n->cuda, &n->context);
+    n->memory.arena = aligned(n->arena, MODEL_ARENA_ALIGN);
     for (int i = 0; i < SIZE; i++)
         n->x[i] = (float)(i * i % 7) / 4.0f - 0.5f;
     n->in.x = n->x, n->in.n = &n->n, n->in.c = &n->c;
     n->out.y = n->y;
-}
-
-static void give(Network *n)
-{
-    model_close(&n->memory);
-    occ_cuda_give(&n->cuda);
 }
 
 static void set(Network *n, int trips, int taken)
@@ -192,7 +184,7 @@ int main(void)
     for (int i = 0; i < 20; i++)
         interleave(&a, &b);
     fail_network(&a, 0, 0), fail_network(&a, 2, 1);
-    give(&a), give(&b), give(&plain);
+    give(&a.memory, &a.cuda), give(&b.memory, &b.cuda), give(&plain.memory, &plain.cuda);
     expect("blocks", fake_counts().live_blocks, 0);
     expect("handles", fake_counts().live_handles, 0);
     fwrite(right, sizeof right, 1, stdout);
