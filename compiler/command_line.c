@@ -6,8 +6,6 @@
 #include "option_table.h"
 #include "planners/planner.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define WINOGRAD_ERROR 5e-5 /* a tenth of what differs anyway between two libraries after some layers */

@@ -8,14 +8,15 @@
 #include <string.h>
 
 /* Fields of a line, in order, as numbers of a struct. */
-typedef struct Field {
+typedef struct LineField {
     const char *name;
     int         count;
     size_t      at; /* bytes */
-} Field;
+} LineField;
 
-static const Field head[] = {{"peak", 1, offsetof(Questions, peak)}, {"constants", 1, offsetof(Questions, constants)}};
-static const Field shape[] = {
+static const LineField head[] = {{"peak", 1, offsetof(Questions, peak)},
+                                 {"constants", 1, offsetof(Questions, constants)}};
+static const LineField shape[] = {
     {"batch", 1, offsetof(occ_cudnn_conv, batch)},
     {"groups", 1, offsetof(occ_cudnn_conv, groups)},
     {"inputs", 1, offsetof(occ_cudnn_conv, inputs)},
@@ -29,15 +30,15 @@ static const Field shape[] = {
     {"x", 5, offsetof(occ_cudnn_conv, x)},
     {"y", 5, offsetof(occ_cudnn_conv, y)},
 };
-static const Field bias[] = {{"bias", 1, offsetof(occ_cudnn_conv, bias)}};
-static const Field use[] = {{"step", 1, offsetof(Use, step)},
-                            {"live", 1, offsetof(Use, live)},
-                            {"hole", 1, offsetof(Use, hole)},
-                            {"shared", 1, offsetof(Use, shared)}};
+static const LineField bias[] = {{"bias", 1, offsetof(occ_cudnn_conv, bias)}};
+static const LineField use[] = {{"step", 1, offsetof(Use, step)},
+                                {"live", 1, offsetof(Use, live)},
+                                {"hole", 1, offsetof(Use, hole)},
+                                {"shared", 1, offsetof(Use, shared)}};
 
-static int take_fields(Line *line, const Field *field, size_t count, void *to)
+static int take_fields(Line *line, const LineField *field, size_t count, void *to)
 {
-    for (const Field *f = field; f < field + count; f++) {
+    for (const LineField *f = field; f < field + count; f++) {
         int64_t *value = (int64_t *)((char *)to + f->at);
 
         if (!line_word(line, f->name) || *line->at++ != '=')

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define MOST INT64_C(0x0fffffffffffffff) /* bytes in all: sums and differences of offsets cannot overflow */
 

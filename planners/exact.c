@@ -7,7 +7,6 @@
 #include "search.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { FIRST_ROUND = 20000, MOST_BUFFERS = 8000, MOST_PAIRS = 40000000 };
 

@@ -14,7 +14,6 @@
 #include "space.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A node of the segment tree. A buffer is placed at the maximum of its sections, so an assignment only ever raises. It
  * is kept as a floor of whole subtrees that is never pushed down. */

@@ -26,11 +26,12 @@ check-includes:
 	@for h in $$(find compiler -name '*.h'); do \
 	    $(CC) $(STD) -I. -Icompiler -I$(BUILD)/gen -fsyntax-only -x c $$h || exit 1; done
 	@python3 tests/tools/check_comments.py
+	@python3 tests/tools/check_headers.py $$(find compiler planners tools engines -name '*.[ch]')
 	@echo "1 passed, 0 failed"
 
 # Rooms of compiler/ stand on each other; no file name twice, no struct's name twice in the project.
 check-layers:
-	@python3 tests/tools/check_layers.py compiler planners tools runtime codegen_templates
+	@python3 tests/tools/check_layers.py compiler planners tools engines runtime codegen_templates
 	@echo "1 passed, 0 failed"
 
 # The code as .clang-format has it, of the version whose layout that is; `make format` mends. What tests of the embed tool read

@@ -8,7 +8,6 @@
 #include "support/int.h"
 #include "support/line.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* ---------------------------------------------------------------------------------------------------------- reading */

@@ -6,8 +6,6 @@
 
 #include "plan/slices.h"
 
-#include <stdlib.h>
-
 /* The cuts that the record of a kernel offers for a step. */
 typedef struct UnitCuts {
     const Program *program;

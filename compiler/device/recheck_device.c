@@ -7,8 +7,6 @@
 #include "program/flow.h"
 #include "program/operand.h"
 
-#include <string.h>
-
 typedef struct DeviceRecheck {
     const Program *program;
     const Plan    *plan;

@@ -6,7 +6,6 @@
  *                                                              with others could not say */
 #include "device/device.h"
 
-#include "program/operand.h"
 #include "program/weight.h"
 #include "support/int.h"
 

@@ -2,7 +2,6 @@
 #include "emit/emit.h"
 #include "infer/listed.h"
 #include "lower/sequence.h"
-#include "plan/plan.h"
 
 #include <string.h>
 

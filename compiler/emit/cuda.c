@@ -3,7 +3,6 @@
 #include "device/device.h"
 #include "emit/emit.h"
 #include "program/flow.h"
-#include "program/operand.h"
 
 #include <string.h>
 

@@ -6,8 +6,6 @@
 #include "emit/lanes.h"
 #include "program/fetch.h"
 
-#include <string.h>
-
 #define WAITING "#e34a33"
 
 static double load_height(const MapDrawing *map)

@@ -9,7 +9,6 @@
 #include "support/version.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */

@@ -4,8 +4,6 @@
 #include "graph/ops.h"
 #include "support/map.h"
 
-#include <string.h>
-
 typedef struct Walk {
     Model *model;
     Diag  *diag;

@@ -1,8 +1,6 @@
 /* axes.c - axes that an input names; see axes.h. */
 #include "infer/axes.h"
 
-#include <string.h>
-
 Extent axes_match(Infer *infer, const Axes *axes, int entry, int axis, int rank)
 {
     Extent front = extent_op(infer->model, EXPR_EQ, axes->entry[entry], extent_const(axis));

@@ -4,8 +4,6 @@
  * axis COUNT. */
 #include "infer/body.h"
 
-#include <string.h>
-
 enum { COUNT = MAX_RANK, AXES, MAX_WALKS = 24 };
 
 static const int64_t OPEN = (int64_t)1 << 46; /* stands for a bound that is not known yet */

@@ -1,8 +1,6 @@
 /* infer.c - walks the nodes: calls the shape rule of each, folds nodes whose inputs are constant and removes them. */
 #include "infer/infer.h"
 
-#include <string.h>
-
 enum {
     MAX_DEPTH = 16,     /* bodies within bodies */
     FEW_VISITS = 100000 /* visits of nodes in a small model; nested loops multiply the trial walks */

@@ -4,7 +4,6 @@
 #include "support/text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 int64_t listed_combinations(const DimBound *bound, int nbound)
 {

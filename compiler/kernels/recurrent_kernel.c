@@ -1,6 +1,5 @@
 /* recurrent_kernel.c - LSTM, GRU and simple recurrent cells. */
 #include "kernels/record.h"
-#include "program/operand.h"
 
 #include <string.h>
 

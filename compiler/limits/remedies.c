@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Offer {
+typedef struct OfferedRemedy {
     const char *text;
     int64_t     saves; /* bytes of RAM */
-} Offer;
+} OfferedRemedy;
 
 typedef struct Offers {
     const Emission *emission;
     const Remedy   *remedy;
     int64_t         now; /* RAM without the stack, bytes */
-    Offer           offer[24];
+    OfferedRemedy   offer[24];
     int             count;
 } Offers;
 
@@ -26,13 +26,13 @@ static int64_t try_offer(Offers *offers, const Options *options, int64_t least, 
     int64_t ram = offers->remedy->ram(offers->remedy->context, options), saves = ram < 0 ? 0 : offers->now - ram;
 
     if (saves > least && offers->count < (int)(sizeof offers->offer / sizeof *offers->offer))
-        offers->offer[offers->count++] = (Offer){text, saves};
+        offers->offer[offers->count++] = (OfferedRemedy){text, saves};
     return saves;
 }
 
 static int compare_offers(const void *a, const void *b)
 {
-    const Offer *x = a, *y = b;
+    const OfferedRemedy *x = a, *y = b;
 
     return (x->saves < y->saves) - (x->saves > y->saves);
 }

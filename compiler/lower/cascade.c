@@ -1,7 +1,6 @@
 /* cascade.c - chooses the operators that are computed strip by strip, and the rows of each strip. */
 #include "lower/cascade_loop.h"
 #include "lower/conv_after.h"
-#include "program/operand.h"
 #include "support/int.h"
 
 #include <string.h>

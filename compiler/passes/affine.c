@@ -3,7 +3,6 @@
  * convolution. requires: order, types    keeps: order, types    breaks: use counts; leaves dead nodes */
 #include "passes/passes.h"
 #include <math.h>
-#include <string.h>
 
 /* y = x * scale[c] + shift[c] */
 typedef struct Affine {

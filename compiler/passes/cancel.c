@@ -2,7 +2,6 @@
  * the order, Reshape to the same extents, Pad by nothing) and pairs that undo each other (Transpose after Transpose).
  * requires: order, types    keeps: order, types    breaks: use counts */
 #include "passes/passes.h"
-#include <string.h>
 
 static bool keeps_order(const Node *node)
 {

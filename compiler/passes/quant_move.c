@@ -1,6 +1,5 @@
 /* quant_move.c - what only moves or picks elements is done on bytes: DequantizeLinear goes behind it, QuantizeLinear
  * before it, and where the two then meet with the same parameters, both go. */
-#include "graph/make.h"
 #include "passes/passes.h"
 #include "passes/quant.h"
 #include <string.h>

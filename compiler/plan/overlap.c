@@ -3,7 +3,6 @@
 #include "kernels/record.h"
 #include "plan/plan.h"
 #include "program/copy.h"
-#include "program/operand.h"
 #include "support/int.h"
 
 static const BlockSize coarse = {16384, 24}, fine = {4096, 16};

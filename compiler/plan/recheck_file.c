@@ -8,7 +8,6 @@
 #include "program/weight.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A range of the weights file that a fetch reads. */
 typedef struct FileRange {

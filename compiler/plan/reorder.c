@@ -7,7 +7,6 @@
 #include "plan/plan.h"
 #include "planners/order.h"
 #include "planners/planner.h"
-#include "program/operand.h"
 #include "support/int.h"
 
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "support/text.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static const char *const kind_name[] = {"act",   "scratch",  "extents", "weight", "state",
                                         "block", "resident", "table",   "in",     "out"}; /* of BufferKind */

@@ -3,7 +3,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MAX_MESSAGES = 100 }; /* a hostile model must not make more lines than anybody reads */
 

@@ -2,7 +2,6 @@
 #include "support/json.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 Json json_new(Text *text)
 {

@@ -3,8 +3,6 @@
 
 #include "support/files.h"
 
-#include <string.h>
-
 static void add(FileSet *set, const char *folder, const char *name, const Text *text)
 {
     files_add(set, arena_printf(set->arena, "%s/%s", folder, name), text->data ? text->data : "", text->size);

@@ -7,7 +7,6 @@
 #include "support/command.h"
 #include "support/files.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -6,7 +6,6 @@
 #include "support/command.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 /* The reading of one file, and the rows found so far. */

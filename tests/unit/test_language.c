@@ -4,8 +4,6 @@
 #include "planned.h"
 #include "random_program.h"
 
-#include <string.h>
-
 /* The result may begin 8 bytes above an input that dies. */
 static bool follow(const Program *program, const Step *step, Follow *found)
 {

@@ -5,7 +5,6 @@
 #include "world.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A file of these lines behind the first one. */

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { LEFT = 90, TOP = 40, WIDTH = 1040, HEIGHT = 600, BOTTOM = 40 };
 

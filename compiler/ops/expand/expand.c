@@ -3,7 +3,6 @@
 #include "infer/body.h"
 #include "ops/expand/expand_rules.h"
 
-#include <math.h>
 #include <string.h>
 
 static const ExpandRule rule_of[OP_COUNT] = {

@@ -2,8 +2,6 @@
  * become floats when they are gathered. */
 #include "ops/expand/expand_rules.h"
 
-#include <string.h>
-
 typedef struct Table {
     Expand *expand;
     Value  *data, *scale, *zero; /* zero NULL: `middle` is the zero point */

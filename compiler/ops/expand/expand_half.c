@@ -3,7 +3,6 @@
 #include "ops/expand/expand_rules.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool is_half(const Value *value)
 {

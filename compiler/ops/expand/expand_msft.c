@@ -2,8 +2,6 @@
  * products, convolution with channels last. */
 #include "ops/expand/expand_rules.h"
 
-#include <string.h>
-
 /* ------------------------------------------------------------------------------------------------------ activations */
 
 static Value *clipped(Expand *expand, Value *value, float low, float high)

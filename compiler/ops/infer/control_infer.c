@@ -3,8 +3,6 @@
 #include "infer/body.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* --------------------------------------------------------------------------------------------------------------- If */
 
 void body_adopt(Model *model, Graph *branch, Graph *graph)

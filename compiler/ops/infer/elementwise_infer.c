@@ -2,8 +2,6 @@
 #include "infer/data_propagation.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* -------------------------------------------------------------------------------------------------------- one input */
 
 int infer_unary(Infer *infer, Node *node)

@@ -2,8 +2,6 @@
 #include "infer/infer.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* ----------------------------------------------------------------------------------------------------------- Gather */
 
 /* One element of a followed vector: the element at `at`, if `at` is a constant inside; else a symbol between the least

@@ -2,8 +2,6 @@
 #include "infer/infer.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* ----------------------------------------------------------------------------------------------------------- MatMul */
 
 /* The numpy product: a vector gains an axis for the product and loses it after; leading axes broadcast. */

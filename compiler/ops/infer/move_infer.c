@@ -3,8 +3,6 @@
 #include "infer/data_propagation.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* ---------------------------------------------------------------------------------------------------- the same data */
 
 int infer_identity(Infer *infer, Node *node)

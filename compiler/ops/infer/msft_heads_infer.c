@@ -2,8 +2,6 @@
 #include "infer/infer.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 typedef struct Shapes {
     Extent  batch, query, fresh, past; /* lengths: of queries, of new keys, of the cache before */
     int64_t heads, size, v_size;

@@ -3,8 +3,6 @@
 #include "infer/data_propagation.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* ----------------------------------------------------------------------------------------------------------- Concat */
 
 int infer_concat(Infer *infer, Node *node)

@@ -3,8 +3,6 @@
 #include "infer/data_propagation.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* Finds the axes that are reduced: input 1, else all axes, or none with noop_with_empty_axes. */
 static int reduced_axes(Infer *infer, const Node *node, Axes *axes)
 {

@@ -2,8 +2,6 @@
 #include "infer/infer.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 int infer_non_zero(Infer *infer, Node *node)
 {
     const Type *x = infer_in(node, 0);

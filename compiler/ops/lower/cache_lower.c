@@ -1,5 +1,4 @@
 /* cache_lower.c - rows appended to what attention has kept from run to run. */
-#include "infer/infer.h"
 #include "lower/call.h"
 #include "lower/control.h"
 #include "ops/rules.h"

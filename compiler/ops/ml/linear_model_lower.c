@@ -3,8 +3,6 @@
 #include "ops/rules.h"
 #include "lower/call.h"
 
-#include <string.h>
-
 int scores_transform_of(Lower *lower, const Node *node)
 {
     static const char *const names[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};

@@ -2,8 +2,6 @@
 #include "infer/infer.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* ----------------------------------------------------------------------------------------------------------- tables */
 
 int infer_label_encoder(Infer *infer, Node *node)

@@ -3,8 +3,6 @@
 #include "ops/rules.h"
 #include "lower/call.h"
 
-#include <string.h>
-
 static int kernel_of(Lower *lower, const Node *node)
 {
     static const char *const names[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};

@@ -4,8 +4,6 @@
 #include "ops/rules.h"
 #include "lower/call.h"
 
-#include <string.h>
-
 static Operand table(Lower *lower, const void *data, DType dtype, int64_t count, const char *name)
 {
     return lower_weight(lower, data, dtype, 1, &count, name);

@@ -2,8 +2,6 @@
 #include "infer/infer.h"
 #include "ops/rules.h"
 
-#include <string.h>
-
 /* ------------------------------------------------------------------------------------------ quantise and dequantise */
 
 /* A zero point has the scale's shape; single ones may differ in rank. */
