@@ -130,7 +130,6 @@ static void collect_regions(Space *s, int64_t capacity)
     const PlanProblem *p = s->problem;
 
     s->nregion = p->nregion ? p->nregion : 1;
-    s->everywhere = s->nregion == 32 ? UINT32_MAX : (1u << s->nregion) - 1;
     for (int r = 0; r < s->nregion; r++) {
         PlanRegion one = p->nregion ? p->region[r] : (PlanRegion){0, 1};
         if (one.size == 0)

@@ -45,7 +45,6 @@ typedef struct Space {
     int        nregion;          /* >= 1 */
     PlanRegion region[32];       /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
     int64_t   *align;            /* [n][nregion] every offset of the buffer in the region is a multiple of it; >= 1 */
-    uint32_t   everywhere;       /* mask of all regions */
     bool       fixed;            /* some buffer has a fixed offset */
     bool       plain;            /* every span covers its whole buffer and there are no overlap constraints */
 } Space;

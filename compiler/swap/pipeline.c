@@ -2,36 +2,7 @@
 #include "swap/pipeline.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
-
-static int wrong(char why[160], const char *what, int index)
-{
-    snprintf(why, 160, what, index);
-    return -1;
-}
-
-int pipeline_check(const Pipeline *p, char why[160])
-{
-    if (p->nstep < 0 || p->nblock < 0 || p->ahead < 0)
-        return wrong(why, "a count is negative", 0);
-    if (!(p->rate > 0) || !(p->lead >= 0))
-        return wrong(why, "loads need a rate above 0 and a latency of 0 or more", 0);
-    for (int s = 0; s < p->nstep; s++)
-        if (!(p->time[s] >= 0) || !(p->time[s] < INFINITY) || p->live[s] < 0)
-            return wrong(why, "step %d needs a finite time and bytes, both 0 or more", s);
-    for (int b = 0; b < p->nblock; b++) {
-        const PipelineBlock *block = &p->block[b];
-
-        if (block->bytes <= 0 || !(block->time >= 0) || !(block->time < INFINITY))
-            return wrong(why, "block %d needs bytes and a finite time", b);
-        if (block->first < 0 || block->last < block->first || block->last >= p->nstep)
-            return wrong(why, "block %d has no first and last reader among the steps", b);
-        if (b && block->first < block[-1].first)
-            return wrong(why, "block %d is read first before the one in front of it", b);
-    }
-    return 0;
-}
 
 double pipeline_load_time(int64_t bytes, double rate, double latency, int depth)
 {
@@ -80,7 +51,6 @@ static void load(const Pipeline *p, int b, double now, double *free, PipelineRun
     double from = later(*free, now);
 
     *free = later(*free, now + p->lead) + p->block[b].time;
-    run->busy += *free - from;
     run->read += p->block[b].bytes;
     run->loads++;
     trace->to[b] = *free;
@@ -227,7 +197,6 @@ static void costliest(const Windows *w, PipelineBound *bound)
             bound->last = s - 1;
             bound->bytes = w->read[s] - w->read[first];
             bound->early = w->early[first];
-            bound->compute = compute;
         }
         s = first;
     }
@@ -255,19 +224,4 @@ PipelineBound pipeline_bound(const Pipeline *p, int64_t bytes, Arena *arena)
     }
     arena_release(arena, mark);
     return bound;
-}
-
-void pipeline_bound_text(const PipelineBound *bound, char text[160])
-{
-    if (bound->time == INFINITY)
-        snprintf(text, 160, "what one step needs does not fit");
-    else if (bound->first < 0)
-        snprintf(text, 160, "computing alone takes that long");
-    else if (bound->first == bound->last)
-        snprintf(text, 160, "step %d reads %.1f MB, of which %.1f MB may be there before", bound->first,
-                 (double)bound->bytes / 1e6, (double)bound->early / 1e6);
-    else
-        snprintf(text, 160, "steps %d to %d read %.1f MB, of which %.1f MB may be there before, and compute %.1f ms",
-                 bound->first, bound->last, (double)bound->bytes / 1e6, (double)bound->early / 1e6,
-                 bound->compute / 1e6);
 }

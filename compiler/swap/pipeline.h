@@ -33,9 +33,6 @@ typedef struct Pipeline {
     int ahead; /* loads begun and not yet waited for, at most; 0: any. A step that reads more may have as many */
 } Pipeline;
 
-/* 0, or -1 with one sentence in why: what is wrong with the arrays. */
-int pipeline_check(const Pipeline *pipeline, char why[160]);
-
 /* How long a load takes: bytes / rate + latency if it is alone. `depth` (>= 1) loads that are served at once hide each
  * other's latency, so each of many in a row keeps the queue busy for bytes / rate + latency / depth only.
  * The rest of the latency, the lead, is lost just where the queue was idle before. */
@@ -47,7 +44,6 @@ double pipeline_lead(double latency, int depth);
 typedef struct PipelineRun {
     double  time;  /* nanoseconds: the end of the last step */
     double  stall; /* part of `time`: steps wait for loads */
-    double  busy;  /* part of `time`: the queue of loads works, latency included; it is idle for time - busy */
     int64_t read;  /* bytes loaded */
     int     loads;
     int     ahead; /* loads begun and not yet waited for, at most */
@@ -93,14 +89,10 @@ typedef struct PipelineBound {
     int     first, last; /* steps; -1: computing alone takes that long */
     int64_t bytes;       /* bytes that the window reads first */
     int64_t early;       /* part of them that may have been in memory when the window began */
-    double  compute;     /* nanoseconds of the window's steps but for the last, which waits */
 } PipelineBound;
 
 /* bytes: of the arena and of kept blocks together; if fewer than pipeline_peak says without places, time is INFINITY.
  * Takes O(nstep * nstep) time, and memory of the arena that it gives back. */
 PipelineBound pipeline_bound(const Pipeline *pipeline, int64_t bytes, Arena *arena);
-
-/* "steps 141 to 157 read 68.0 MB, of which 15.0 MB may be there before, and compute 7.6 ms" */
-void pipeline_bound_text(const PipelineBound *bound, char text[160]);
 
 #endif
