@@ -26,9 +26,9 @@ static const char *place(Arena *arena, Loc loc)
     return arena_printf(arena, "%snode %d '%s' (%s): ", graph, loc.node, loc.name, loc.op);
 }
 
-static int record(Diag *diag, DiagClass class, Loc loc, const char *format, va_list arguments)
+int diag_report(Diag *diag, DiagClass class, Loc loc, const char *format, ...)
 {
-    va_list again;
+    va_list arguments;
     int     length;
     char   *body, *line;
 
@@ -36,73 +36,16 @@ static int record(Diag *diag, DiagClass class, Loc loc, const char *format, va_l
         diag->status = class;
     if (diag->nmessage >= MAX_MESSAGES)
         return -1;
-    va_copy(again, arguments);
-    length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
+    va_start(arguments, format);
+    length = vsnprintf(NULL, 0, format, arguments);
+    va_end(arguments);
     body = arena_alloc(diag->arena, (size_t)(length < 0 ? 0 : length) + 1);
+    va_start(arguments, format);
     vsnprintf(body, (size_t)(length < 0 ? 0 : length) + 1, format, arguments);
+    va_end(arguments);
     line = arena_printf(diag->arena, "%s%s%s%s", diag->file ? diag->file : "", diag->file ? ": " : "",
                         place(diag->arena, loc), body);
     make_printable(line);
     ARENA_PUSH(diag->arena, diag->message, diag->nmessage, diag->cmessage, line);
     return -1;
-}
-
-int diag_error(Diag *diag, Loc loc, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    record(diag, DIAG_INVALID, loc, format, arguments);
-    va_end(arguments);
-    return -1;
-}
-
-int diag_unsupported(Diag *diag, Loc loc, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    record(diag, DIAG_UNSUPPORTED, loc, format, arguments);
-    va_end(arguments);
-    return -1;
-}
-
-int diag_usage(Diag *diag, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    record(diag, DIAG_USAGE, (Loc){0}, format, arguments);
-    va_end(arguments);
-    return -1;
-}
-
-int diag_limit(Diag *diag, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    record(diag, DIAG_LIMIT, (Loc){0}, format, arguments);
-    va_end(arguments);
-    return -1;
-}
-
-int diag_bug(Diag *diag, Loc loc, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    record(diag, DIAG_BUG, loc, format, arguments);
-    va_end(arguments);
-    return -1;
-}
-
-void diag_note(Diag *diag, Loc loc, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    record(diag, DIAG_NONE, loc, format, arguments);
-    va_end(arguments);
 }

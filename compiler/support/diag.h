@@ -30,15 +30,15 @@ typedef struct Diag {
     int          nmessage, cmessage;
 } Diag;
 
-/* Each function records a line and returns -1. Messages say what was found, what was wanted and, for diag_unsupported,
- * the remedy. */
-int diag_error(Diag *diag, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));       /* INVALID */
-int diag_unsupported(Diag *diag, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4))); /* refused */
-int diag_usage(Diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int diag_limit(Diag *diag, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int diag_bug(Diag *diag, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Records a line and returns -1. Messages say what was found, what was wanted and, where something is refused, the
+ * remedy. */
+int diag_report(Diag *diag, DiagClass class, Loc loc, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* A remark that is no failure. */
-void diag_note(Diag *diag, Loc loc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+#define diag_error(diag, loc, ...) diag_report(diag, DIAG_INVALID, loc, __VA_ARGS__)
+#define diag_unsupported(diag, loc, ...) diag_report(diag, DIAG_UNSUPPORTED, loc, __VA_ARGS__)
+#define diag_usage(diag, ...) diag_report(diag, DIAG_USAGE, (Loc){0}, __VA_ARGS__)
+#define diag_limit(diag, ...) diag_report(diag, DIAG_LIMIT, (Loc){0}, __VA_ARGS__)
+#define diag_bug(diag, loc, ...) diag_report(diag, DIAG_BUG, loc, __VA_ARGS__)
+#define diag_note(diag, loc, ...) diag_report(diag, DIAG_NONE, loc, __VA_ARGS__) /* a remark that is no failure */
 
 #endif
