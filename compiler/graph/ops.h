@@ -31,9 +31,9 @@ enum {
 typedef struct Infer Infer; /* infer/infer.h */
 typedef struct Lower Lower; /* lower/lower.h */
 
-typedef int (*OpUpgrade)(Model *model, Node *node, Diag *diag); /* rewrite an older form in place; 0 or -1 */
-typedef int (*OpInfer)(Infer *infer, Node *node);               /* give every output its type; 0 or -1 */
-typedef int (*OpLower)(Lower *lower, const Node *node);         /* append steps; 0 or -1 */
+typedef int (*OpUpgrade)(Node *node, Diag *diag);       /* rewrite an older form in place; 0 or -1 */
+typedef int (*OpInfer)(Infer *infer, Node *node);       /* give every output its type; 0 or -1 */
+typedef int (*OpLower)(Lower *lower, const Node *node); /* append steps; 0 or -1 */
 
 typedef struct OpInfo {
     const char *domain; /* "" for ONNX's own, "ai.onnx.ml", "com.microsoft" */

@@ -149,7 +149,7 @@ static int node_upgrade(Reader *reader, Node *node)
 
     if (!info->domain[0] && node->opset < 6)
         node_drop_attr(node, "consumed_inputs"); /* named inputs that may be overwritten, which planning decides */
-    if (info->upgrade && info->upgrade(reader->model, node, reader->diag))
+    if (info->upgrade && info->upgrade(node, reader->diag))
         return -1;
     node->opset = newest;
     return 0;

@@ -19,9 +19,8 @@ static int need_input(Diag *diag, const Node *node)
     return diag_error(diag, node->loc, "found no first input");
 }
 
-int upgrade_squeeze(Model *model, Node *node, Diag *diag)
+int upgrade_squeeze(Node *node, Diag *diag)
 {
-    (void)model;
     if (need_input(diag, node))
         return -1;
     if (node->opset < 13)
@@ -38,23 +37,20 @@ static int reduce_before(Node *node, int version, Diag *diag)
     return 0;
 }
 
-int upgrade_reduce(Model *model, Node *node, Diag *diag)
+int upgrade_reduce(Node *node, Diag *diag)
 {
-    (void)model;
     return reduce_before(node, 18, diag);
 }
 
-int upgrade_reduce_sum(Model *model, Node *node, Diag *diag)
+int upgrade_reduce_sum(Node *node, Diag *diag)
 {
-    (void)model;
     return reduce_before(node, 13, diag);
 }
 
-int upgrade_slice(Model *model, Node *node, Diag *diag)
+int upgrade_slice(Node *node, Diag *diag)
 {
     int starts, ends;
 
-    (void)model;
     if (node->opset >= 10)
         return 0;
     if (need_input(diag, node))
@@ -70,9 +66,8 @@ int upgrade_slice(Model *model, Node *node, Diag *diag)
 }
 
 /* Version 1 also took the sizes as an input; before 18 their absence meant equal parts, one for each output. */
-int upgrade_split(Model *model, Node *node, Diag *diag)
+int upgrade_split(Node *node, Diag *diag)
 {
-    (void)model;
     if (need_input(diag, node))
         return -1;
     if (node->opset < 2 && upgrade_input(node, 1)) { /* sizes of the data's own element type */
@@ -86,11 +81,10 @@ int upgrade_split(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-int upgrade_pad(Model *model, Node *node, Diag *diag)
+int upgrade_pad(Node *node, Diag *diag)
 {
     float value = node_float(node, "value", 0.0f);
 
-    (void)model;
     if (node->opset >= 11)
         return 0;
     if (need_input(diag, node))
@@ -104,9 +98,8 @@ int upgrade_pad(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-int upgrade_top_k(Model *model, Node *node, Diag *diag)
+int upgrade_top_k(Node *node, Diag *diag)
 {
-    (void)model;
     if (node->opset >= 10)
         return 0;
     if (need_input(diag, node))
@@ -118,12 +111,11 @@ int upgrade_top_k(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-int upgrade_reshape(Model *model, Node *node, Diag *diag)
+int upgrade_reshape(Node *node, Diag *diag)
 {
     int            count;
     const int64_t *shape = node_ints(node, "shape", &count);
 
-    (void)model;
     if (node->opset >= 5)
         return 0;
     if (need_input(diag, node))
@@ -134,9 +126,8 @@ int upgrade_reshape(Model *model, Node *node, Diag *diag)
 }
 
 /* Version 1: the axis defaulted to 0; from version 4 on it is required. */
-int upgrade_concat(Model *model, Node *node, Diag *diag)
+int upgrade_concat(Node *node, Diag *diag)
 {
-    (void)model;
     (void)diag;
     if (node->opset < 4 && !node_attr(node, "axis"))
         node_set_int(node, "axis", 1);
@@ -144,11 +135,10 @@ int upgrade_concat(Model *model, Node *node, Diag *diag)
 }
 
 /* Version 1 repeated one axis: (data, count, axis) become repeats that are 1 elsewhere. */
-int upgrade_tile(Model *model, Node *node, Diag *diag)
+int upgrade_tile(Node *node, Diag *diag)
 {
     Value *rank, *ones, *scatter[3];
 
-    (void)model;
     if (node->opset >= 6 || node->nin < 3)
         return 0;
     if (need_input(diag, node) || !node->in[1] || !node->in[2])
@@ -165,9 +155,8 @@ int upgrade_tile(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-int upgrade_dft(Model *model, Node *node, Diag *diag)
+int upgrade_dft(Node *node, Diag *diag)
 {
-    (void)model;
     if (node->opset >= 20)
         return 0;
     if (need_input(diag, node))

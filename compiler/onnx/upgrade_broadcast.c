@@ -62,13 +62,12 @@ static int place_at(Node *node, int64_t axis, Diag *diag)
     return 0;
 }
 
-int upgrade_broadcast(Model *model, Node *node, Diag *diag)
+int upgrade_broadcast(Node *node, Diag *diag)
 {
     const Attr *axis = node_attr(node, "axis");
     bool        place = node->opset < 7 && axis && node_int(node, "broadcast", 0);
     int64_t     at = node_int(node, "axis", 0);
 
-    (void)model;
     if (node->opset >= 7)
         return 0;
     node_drop_attr(node, "axis");
@@ -79,9 +78,8 @@ int upgrade_broadcast(Model *model, Node *node, Diag *diag)
 }
 
 /* Before version 7 a slope with one axis was one number for each channel, axis 1. */
-int upgrade_prelu(Model *model, Node *node, Diag *diag)
+int upgrade_prelu(Node *node, Diag *diag)
 {
-    (void)model;
     if (node->opset >= 7 || node->nin < 2 || !node->in[0] || !node->in[1])
         return 0;
     if (node->in[1]->data && type_elements(&node->in[1]->type) == 1)
@@ -89,9 +87,8 @@ int upgrade_prelu(Model *model, Node *node, Diag *diag)
     return upgrade_known_rank(node->in[1]) == 1 ? place_at(node, 1, diag) : 0;
 }
 
-int upgrade_gemm(Model *model, Node *node, Diag *diag)
+int upgrade_gemm(Node *node, Diag *diag)
 {
-    (void)model;
     (void)diag;
     if (node->opset < 7)
         node_drop_attr(node, "broadcast");

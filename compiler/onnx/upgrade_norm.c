@@ -10,13 +10,12 @@ static bool has_inputs(const Node *node, int count)
 }
 
 /* Before version 13 the axes from `axis` on counted as one. */
-int upgrade_softmax(Model *model, Node *node, Diag *diag)
+int upgrade_softmax(Node *node, Diag *diag)
 {
     int64_t axis = node_int(node, "axis", 1);
     int     rank = has_inputs(node, 1) ? upgrade_known_rank(node->in[0]) : -1;
     Value  *flat, *soft;
 
-    (void)model;
     if (node->opset >= 13)
         return 0;
     if (!has_inputs(node, 1))
@@ -53,12 +52,11 @@ static void normalise_each(Node *node)
 }
 
 /* Versions before 14 trained when more than one output was wanted. */
-int upgrade_batch_norm(Model *model, Node *node, Diag *diag)
+int upgrade_batch_norm(Node *node, Diag *diag)
 {
     bool each = node->opset < 9 && !node_int(node, "spatial", 1);
     int  wanted = node->nout;
 
-    (void)model;
     while (wanted > 0 && !node->out[wanted - 1])
         wanted--;
     if (node->opset >= 14)
@@ -80,13 +78,12 @@ int upgrade_batch_norm(Model *model, Node *node, Diag *diag)
 }
 
 /* Versions 18 to 20 scaled each group: an instance normalisation over [N][group][rest]. */
-int upgrade_group_norm(Model *model, Node *node, Diag *diag)
+int upgrade_group_norm(Node *node, Diag *diag)
 {
     const int64_t shape[] = {0, node_int(node, "num_groups", 0), -1};
     float         epsilon = node_float(node, "epsilon", 1e-5f);
     Value        *in[3], *normal;
 
-    (void)model;
     if (node->opset >= 21)
         return 0;
     if (!has_inputs(node, 3) || shape[1] < 1)
@@ -118,9 +115,8 @@ static void mask_of_ones(Node *node)
 }
 
 /* Inference only: the ratio does not matter. */
-int upgrade_dropout(Model *model, Node *node, Diag *diag)
+int upgrade_dropout(Node *node, Diag *diag)
 {
-    (void)model;
     if (node->opset >= 12)
         return 0;
     if (!has_inputs(node, 1))

@@ -30,12 +30,11 @@ static int to_resize(Node *node, Value *scales)
     return 0;
 }
 
-int upgrade_upsample(Model *model, Node *node, Diag *diag)
+int upgrade_upsample(Node *node, Diag *diag)
 {
     const Attr *scales = node_attr(node, "scales");
     float       two[4] = {1.0f, 1.0f, node_float(node, "height_scale", 1.0f), node_float(node, "width_scale", 1.0f)};
 
-    (void)model;
     if (!upgrade_input(node, 0))
         return diag_error(diag, node->loc, "found no input");
     if (node->opset >= 9 && !upgrade_input(node, 1))
@@ -48,9 +47,8 @@ int upgrade_upsample(Model *model, Node *node, Diag *diag)
                                                                  : floats(node, two, 4));
 }
 
-int upgrade_resize(Model *model, Node *node, Diag *diag)
+int upgrade_resize(Node *node, Diag *diag)
 {
-    (void)model;
     if (node->opset >= 11)
         return 0;
     if (!upgrade_input(node, 0) || !upgrade_input(node, 1))
@@ -59,20 +57,18 @@ int upgrade_resize(Model *model, Node *node, Diag *diag)
 }
 
 /* Before version 16 coordinates were not shifted by half a pixel. */
-int upgrade_roi_align(Model *model, Node *node, Diag *diag)
+int upgrade_roi_align(Node *node, Diag *diag)
 {
-    (void)model;
     (void)diag;
     if (node->opset < 16)
         node_set_string(node, "coordinate_transformation_mode", "output_half_pixel");
     return 0;
 }
 
-int upgrade_grid_sample(Model *model, Node *node, Diag *diag)
+int upgrade_grid_sample(Node *node, Diag *diag)
 {
     const char *mode = node_string(node, "mode", "bilinear");
 
-    (void)model;
     (void)diag;
     if (node->opset < 20)
         node_set_string(node, "mode", !strcmp(mode, "bilinear") ? "linear" : !strcmp(mode, "bicubic") ? "cubic" : mode);

@@ -41,7 +41,7 @@ static void put_inner(Graph *body, const Node *scan)
     graph_append(body, inner);
 }
 
-int upgrade_scan(Model *model, Node *node, Diag *diag)
+int upgrade_scan(Node *node, Diag *diag)
 {
     Graph *body;
     int    count = node->nin - 1;
@@ -53,7 +53,7 @@ int upgrade_scan(Model *model, Node *node, Diag *diag)
     if (node->in[0])
         return diag_unsupported(diag, node->loc,
                                 "sequence lengths of Scan version 8; export the model for opset 9 or newer");
-    body = graph_new(model, node->graph, "batch");
+    body = graph_new(node->graph->model, node->graph, "batch");
     put_inner(body, node);
     memmove(node->in, node->in + 1, (size_t)count * sizeof *node->in);
     node->nin = count;

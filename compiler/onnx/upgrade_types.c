@@ -4,14 +4,13 @@
 #include <string.h>
 
 /* Before version 6 the type was a name: "FLOAT", "INT64", "DOUBLE". */
-int upgrade_cast(Model *model, Node *node, Diag *diag)
+int upgrade_cast(Node *node, Diag *diag)
 {
     static const char *const name[] = {"UNDEFINED", "FLOAT",  "UINT8",     "INT8",      "UINT16",  "INT16",
                                        "INT32",     "INT64",  "STRING",    "BOOL",      "FLOAT16", "DOUBLE",
                                        "UINT32",    "UINT64", "COMPLEX64", "COMPLEX128"};
     const char              *to = node_string(node, "to", NULL);
 
-    (void)model;
     if (node->opset >= 6 || !to)
         return 0;
     for (int i = 1; i < (int)(sizeof name / sizeof *name); i++)
@@ -23,11 +22,10 @@ int upgrade_cast(Model *model, Node *node, Diag *diag)
 }
 
 /* Before version 11 the bounds were attributes; the defaults bound nothing. */
-int upgrade_clip(Model *model, Node *node, Diag *diag)
+int upgrade_clip(Node *node, Diag *diag)
 {
     static const char *const name[] = {"min", "max"};
 
-    (void)model;
     if (node->opset >= 11)
         return 0;
     if (!upgrade_input(node, 0))
@@ -41,11 +39,10 @@ int upgrade_clip(Model *model, Node *node, Diag *diag)
 }
 
 /* Version 1 had p as a float. */
-int upgrade_lp_pool(Model *model, Node *node, Diag *diag)
+int upgrade_lp_pool(Node *node, Diag *diag)
 {
     float p = node_float(node, "p", 2.0f);
 
-    (void)model;
     if (node->opset >= 2)
         return 0;
     if (!(p >= 1.0f && p <= 1000.0f) || p != (float)(int)p)
@@ -55,9 +52,8 @@ int upgrade_lp_pool(Model *model, Node *node, Diag *diag)
     return 0;
 }
 
-int upgrade_selu(Model *model, Node *node, Diag *diag)
+int upgrade_selu(Node *node, Diag *diag)
 {
-    (void)model;
     (void)diag;
     if (node->opset < 6) {
         node_set_float(node, "alpha", node_float(node, "alpha", 1.6732f));
@@ -67,27 +63,24 @@ int upgrade_selu(Model *model, Node *node, Diag *diag)
 }
 
 /* An experimental operator of version 1, which Slice took over in version 10 with the same inputs. */
-int upgrade_dynamic_slice(Model *model, Node *node, Diag *diag)
+int upgrade_dynamic_slice(Node *node, Diag *diag)
 {
-    (void)model;
     (void)diag;
     node->op = OP_onnx_Slice;
     return 0;
 }
 
 /* Renamed in version 11. */
-int upgrade_scatter(Model *model, Node *node, Diag *diag)
+int upgrade_scatter(Node *node, Diag *diag)
 {
-    (void)model;
     (void)diag;
     node->op = OP_onnx_ScatterElements;
     return 0;
 }
 
 /* Before version 7 an attribute told whether the first output is wanted; omitting the output means the same. */
-int upgrade_recurrent(Model *model, Node *node, Diag *diag)
+int upgrade_recurrent(Node *node, Diag *diag)
 {
-    (void)model;
     (void)diag;
     if (node->opset < 7)
         node_drop_attr(node, "output_sequence");

@@ -6,7 +6,7 @@
 #include "graph/ops.h"
 
 #define OP(domain, name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower, types) \
-    int upgrade(Model *model, Node *node, Diag *diag); \
+    int upgrade(Node *node, Diag *diag); \
     int infer(Infer *context, Node *node); \
     int lower(Lower *context, const Node *node);
 #include "schemas/ops.def"
