@@ -80,17 +80,23 @@ static int64_t spanned(const Window *w, int axis)
     return (w->kernel[axis] - 1) * w->dilation[axis] + 1;
 }
 
-/* Padding for SAME: the elements that the last window lacks, halved; the odd one goes behind (UPPER) or in front
- * (LOWER). */
-static void same_padding(Infer *infer, const Node *node, Extent in, int axis, Window *w)
+/* Halves padding; of an odd number the last goes behind (SAME_UPPER) or in front. Less than none is none. */
+static void share_padding(Infer *infer, const Node *node, Extent total, int axis, Window *w)
 {
-    Extent last = infer_mul(infer, infer_sub(infer, w->out[axis], extent_const(1)), extent_const(w->stride[axis]));
-    Extent total = infer_sub(infer, infer_add(infer, last, extent_const(spanned(w, axis))), in), half;
+    Extent half;
 
     total = extent_op(infer->model, EXPR_MAX, total, extent_const(0));
     half = infer_div(infer, total, extent_const(2));
     w->begin[axis] = !strcmp(node_string(node, "auto_pad", ""), "SAME_UPPER") ? half : infer_sub(infer, total, half);
     w->end[axis] = infer_sub(infer, total, w->begin[axis]);
+}
+
+/* Padding for SAME: the elements that the last window lacks. */
+static void same_padding(Infer *infer, const Node *node, Extent in, int axis, Window *w)
+{
+    Extent last = infer_mul(infer, infer_sub(infer, w->out[axis], extent_const(1)), extent_const(w->stride[axis]));
+
+    share_padding(infer, node, infer_sub(infer, infer_add(infer, last, extent_const(spanned(w, axis))), in), axis, w);
 }
 
 /* Drops windows of ceil mode that would start in the padding at the end. */
@@ -129,12 +135,7 @@ int window_extents(Infer *infer, const Node *node, const Type *x, bool ceil_mode
 /* Padding from output_shape, which lists the spatial axes, or batch and channels too; SAME requires extent * stride. */
 static int split_padding(Infer *infer, const Node *node, Extent full, Extent wanted, int axis, Window *w)
 {
-    Extent total = infer_sub(infer, full, wanted), half;
-
-    total = extent_op(infer->model, EXPR_MAX, total, extent_const(0));
-    half = infer_div(infer, total, extent_const(2));
-    w->begin[axis] = !strcmp(node_string(node, "auto_pad", ""), "SAME_UPPER") ? half : infer_sub(infer, total, half);
-    w->end[axis] = infer_sub(infer, total, w->begin[axis]);
+    share_padding(infer, node, infer_sub(infer, full, wanted), axis, w);
     w->out[axis] = wanted;
     return 0;
 }

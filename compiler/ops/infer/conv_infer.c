@@ -42,13 +42,19 @@ static int conv_shape(Infer *infer, const Node *node, int x, int w, int bias, Ex
     return 0;
 }
 
-int infer_conv(Infer *infer, Node *node)
+/* The result of a convolution of input 0, with weights at input `w`. */
+static int set_conv(Infer *infer, Node *node, int w, int bias, DType dtype)
 {
     Extent dim[MAX_RANK];
 
-    if (conv_shape(infer, node, 0, 1, 2, dim) < 0)
+    if (conv_shape(infer, node, 0, w, bias, dim) < 0)
         return -1;
-    return infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, node->in[0]->type.rank, dim);
+    return infer_set_tensor(infer, node, 0, dtype, node->in[0]->type.rank, dim);
+}
+
+int infer_conv(Infer *infer, Node *node)
+{
+    return set_conv(infer, node, 1, 2, node->in[0]->type.dtype);
 }
 
 /* com.microsoft: a convolution, what is added to it, an activation. */
@@ -87,43 +93,34 @@ int infer_nhwc_conv(Infer *infer, Node *node)
 
 int infer_conv_integer(Infer *infer, Node *node)
 {
-    Extent dim[MAX_RANK];
-
-    if (conv_shape(infer, node, 0, 1, node->nin, dim) < 0)
+    if (set_conv(infer, node, 1, node->nin, DTYPE_I32) < 0)
         return -1;
     for (int i = 0; i < 2; i++)
         if (infer_has(node, 2 + i) && infer_need_same_dtype(infer, node, i, 2 + i) < 0)
             return -1;
-    return infer_set_tensor(infer, node, 0, DTYPE_I32, node->in[0]->type.rank, dim);
+    return 0;
 }
 
 /* Inputs: x, w, scale, zero point of x, bias. */
 int infer_integer_conv(Infer *infer, Node *node)
 {
-    Extent dim[MAX_RANK];
-
-    if (conv_shape(infer, node, 0, 1, 4, dim) < 0)
-        return -1;
-    return infer_set_tensor(infer, node, 0, DTYPE_F32, node->in[0]->type.rank, dim);
+    return set_conv(infer, node, 1, 4, DTYPE_F32);
 }
 
 /* Inputs: x, its scale and zero point, w, its scale and zero point, the result's scale and zero point, bias. */
 int infer_qlinear_conv(Infer *infer, Node *node)
 {
-    Extent dim[MAX_RANK];
-
-    if (conv_shape(infer, node, 0, 3, 8, dim) < 0)
-        return -1;
-    return infer_set_tensor(infer, node, 0, node->in[7]->type.dtype, node->in[0]->type.rank, dim);
+    return set_conv(infer, node, 3, 8, node->in[7]->type.dtype);
 }
 
 /* The result of a transposed convolution; the vector of one number for each output is input `bias`. w is
  * [C][M / group][kernel]. */
-static int transposed_shape(Infer *infer, Node *node, int bias, Extent *dim)
+static int set_transposed(Infer *infer, Node *node, int bias, DType dtype)
 {
     const Type *x = infer_in(node, 0), *w = infer_in(node, 1);
     int64_t     group = node_int(node, "group", 1);
     Window      window;
+    Extent      dim[MAX_RANK];
 
     if (infer_need_rank(infer, node, 1, x->rank, x->rank) < 0 ||
         need_shares(infer, node, w->dim[0], group, "input") < 0)
@@ -135,26 +132,18 @@ static int transposed_shape(Infer *infer, Node *node, int bias, Extent *dim)
         window_transposed(infer, node, x, &window) < 0)
         return -1;
     memcpy(dim + 2, window.out, sizeof *dim * (size_t)window.naxes);
-    return 0;
+    return infer_set_tensor(infer, node, 0, dtype, x->rank, dim);
 }
 
 int infer_conv_transpose(Infer *infer, Node *node)
 {
-    Extent dim[MAX_RANK];
-
-    if (transposed_shape(infer, node, 2, dim) < 0)
-        return -1;
-    return infer_set_tensor(infer, node, 0, node->in[0]->type.dtype, node->in[0]->type.rank, dim);
+    return set_transposed(infer, node, 2, node->in[0]->type.dtype);
 }
 
 /* Inputs: x, w, scale, zero point of x, bias. */
 int infer_integer_conv_transpose(Infer *infer, Node *node)
 {
-    Extent dim[MAX_RANK];
-
-    if (transposed_shape(infer, node, 4, dim) < 0)
-        return -1;
-    return infer_set_tensor(infer, node, 0, DTYPE_F32, node->in[0]->type.rank, dim);
+    return set_transposed(infer, node, 4, DTYPE_F32);
 }
 
 /* Offsets [N][groups * kernel elements * axes][out], mask [N][groups * kernel elements][out]. */

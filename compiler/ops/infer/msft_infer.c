@@ -2,18 +2,14 @@
 #include "infer/infer.h"
 #include "ops/rules.h"
 
-static int set_like(Infer *infer, Node *node, int index, int input)
-{
-    return infer_set(infer, node, index, infer_shaped(node->in[input]->type.dtype, &node->in[0]->type));
-}
-
 /* ----------------------------------------------------------------------------------------------- activations, norms */
 
+/* Gelu of the input plus a bias, which FastGelu may lack. */
 int infer_bias_gelu(Infer *infer, Node *node)
 {
     if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[node->in[0]->type.rank - 1]) < 0)
         return -1;
-    return set_like(infer, node, 0, 0);
+    return infer_set_same(infer, node, 0);
 }
 
 /* [batch][rows][2 n] -> [batch][rows][n]. */
@@ -71,9 +67,9 @@ int infer_skip_simplified(Infer *infer, Node *node)
     for (int i = 2; i < 4; i++)
         if (infer_need_vector(infer, node, i, node->in[0]->type.dim[last]) < 0)
             return -1;
-    if (set_like(infer, node, 0, 0) < 0 || set_statistic(infer, node, 2, last) < 0)
+    if (infer_set_same(infer, node, 0) < 0 || set_statistic(infer, node, 2, last) < 0)
         return -1;
-    return set_like(infer, node, 3, 0);
+    return infer_set_same(infer, node, 3);
 }
 
 /* ------------------------------------------------------------------------------------------------------- embeddings */

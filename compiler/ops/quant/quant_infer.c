@@ -168,11 +168,3 @@ int infer_qlinear_concat(Infer *infer, Node *node)
         return -1;
     return infer_set(infer, node, 0, type);
 }
-
-/* com.microsoft's fast Gelu adds an optional bias first. */
-int infer_fast_gelu(Infer *infer, Node *node)
-{
-    if (infer_need_vector(infer, node, 1, node->in[0]->type.dim[node->in[0]->type.rank - 1]) < 0)
-        return -1;
-    return infer_set_same(infer, node, 0);
-}
