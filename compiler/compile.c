@@ -256,23 +256,33 @@ static int stage_write(Compilation *c)
 
 /* ----------------------------------------------------------------------------------------------------------- limits */
 
-/* RAM without the stack under other options: compiles the model with them up to the plan, in memory of its own. */
-static int64_t ram_under(void *context, const Options *options)
+/* Compiles the model with other options up to stage `last`, in memory of its own. Sets *ram, unless it is NULL, to the
+ * bytes of the plan without the stack. Returns what was wrong; DIAG_NONE too if memory was not enough. */
+static DiagClass compile_apart(const Compilation *like, const Options *options, const char *last, int64_t *ram)
 {
-    const Compilation *like = context;
-    Arena             *own_arena = arena_new(0);
-    jmp_buf            exhausted;
-    int64_t            ram = -1;
+    Arena    *own_arena = arena_new(0);
+    jmp_buf   exhausted;
+    DiagClass found = DIAG_NONE;
 
     if (own_arena && !setjmp(exhausted)) {
         Diag        unheard = {.arena = own_arena, .file = like->diag->file};
         Compilation c = {.options = options, .target = like->target, .arena = own_arena, .diag = &unheard};
 
         arena_on_exhausted(own_arena, &exhausted);
-        if (compile_until(&c, "plan") == 0)
-            ram = usage_of(c.chosen.program, &c.chosen.plan, options).ram;
+        if (compile_until(&c, last) == 0 && ram)
+            *ram = usage_of(c.chosen.program, &c.chosen.plan, options).ram;
+        found = unheard.status;
     }
     arena_free(own_arena);
+    return found;
+}
+
+/* RAM without the stack under other options. */
+static int64_t ram_under(void *context, const Options *options)
+{
+    int64_t ram = -1;
+
+    compile_apart(context, options, "plan", &ram);
     return ram;
 }
 
@@ -403,25 +413,6 @@ int compile_until(Compilation *c, const char *last)
     return -1;
 }
 
-/* Does the model compile to a program with these options, or fail for another reason than that something is not
- * supported? */
-static bool reaches_program(const Compilation *like, const Options *options)
-{
-    Arena  *own_arena = arena_new(0);
-    jmp_buf exhausted;
-    bool    reached = true;
-
-    if (own_arena && !setjmp(exhausted)) {
-        Diag        diag = {.arena = own_arena, .file = like->diag->file};
-        Compilation c = {.options = options, .target = like->target, .arena = own_arena, .diag = &diag};
-
-        arena_on_exhausted(own_arena, &exhausted);
-        reached = compile_until(&c, "program") == 0 || diag.status != DIAG_UNSUPPORTED;
-    }
-    arena_free(own_arena);
-    return reached;
-}
-
 /* --verify=DIR: with the fewest bounds from the stored sets that the model compiles with. */
 static void choose_stored_bounds(Compilation *c)
 {
@@ -431,7 +422,7 @@ static void choose_stored_bounds(Compilation *c)
     *tried = *c->options;
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         tried->verify_more = more[i];
-        if (reaches_program(c, tried)) {
+        if (compile_apart(c, tried, "program", NULL) != DIAG_UNSUPPORTED) {
             c->options = tried;
             return;
         }
