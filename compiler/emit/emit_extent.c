@@ -22,7 +22,7 @@ static void put_call(Emit *emit, Text *text, const char *function, const Expr *e
     text_put(text, ")");
 }
 
-static void put_infix(Emit *emit, Text *text, const char *operator, const Expr * e)
+static void put_infix(Emit *emit, Text *text, const char *infix, const Expr *e)
 {
     const Expr *b = &emit->model->expr[e->b];
 
@@ -31,7 +31,7 @@ static void put_infix(Emit *emit, Text *text, const char *operator, const Expr *
     if (e->op == EXPR_ADD && b->op == EXPR_CONST && b->lo < 0 && b->lo > -INT32_MAX) {
         text_printf(text, " - %lld", -(long long)b->lo);
     } else {
-        text_put(text, operator);
+        text_put(text, infix);
         put_operand(emit, text, e->b);
     }
     text_put(text, ")");
@@ -51,63 +51,49 @@ static void put_symbol(Emit *emit, Text *text, int expr)
                             e->value >= 0 && e->value < emit->model->nvalue ? emit->model->value[e->value]->name : "");
 }
 
+static void put_select(Emit *emit, Text *text, const Expr *e)
+{
+    text_put(text, "(");
+    put_operand(emit, text, e->c);
+    text_put(text, " ? ");
+    put_operand(emit, text, e->a);
+    text_put(text, " : ");
+    put_operand(emit, text, e->b);
+    text_put(text, ")");
+}
+
+/* What combines two values: the C operator, but the function where that might overflow. */
+static const struct Combination {
+    const char *infix, *function;
+} combination[] = {
+    [EXPR_ADD] = {" + ", "occ_extent_add"},
+    [EXPR_SUB] = {" - ", "occ_extent_sub"},
+    [EXPR_MUL] = {" * ", "occ_extent_mul"},
+    [EXPR_DIV] = {NULL, "occ_extent_div"},
+    [EXPR_CEILDIV] = {NULL, "occ_extent_ceildiv"},
+    [EXPR_MOD] = {NULL, "occ_extent_mod"},
+    [EXPR_MIN] = {NULL, "occ_extent_min"},
+    [EXPR_MAX] = {NULL, "occ_extent_max"},
+    [EXPR_BCAST] = {NULL, "occ_extent_broadcast"},
+    [EXPR_EQ] = {" == ", NULL},
+    [EXPR_LT] = {" < ", NULL},
+};
+
 void emit_extent_value(Emit *emit, Text *text, int expr)
 {
-    const Expr *e = &emit->model->expr[expr];
+    const Expr              *e = &emit->model->expr[expr];
+    const struct Combination c = combination[e->op];
 
-    switch (e->op) {
-    case EXPR_CONST:
+    if (e->op == EXPR_CONST)
         text_int64(text, e->lo);
-        return;
-    case EXPR_DIM:
-    case EXPR_ELEM:
-    case EXPR_OUT:
-    case EXPR_VAR:
+    else if (e->op == EXPR_SELECT)
+        put_select(emit, text, e);
+    else if (c.infix && (is_tame(e) || !c.function))
+        put_infix(emit, text, c.infix, e);
+    else if (c.function)
+        put_call(emit, text, c.function, e);
+    else
         put_symbol(emit, text, expr);
-        return;
-    case EXPR_ADD:
-        is_tame(e) ? put_infix(emit, text, " + ", e) : put_call(emit, text, "occ_extent_add", e);
-        return;
-    case EXPR_SUB:
-        is_tame(e) ? put_infix(emit, text, " - ", e) : put_call(emit, text, "occ_extent_sub", e);
-        return;
-    case EXPR_MUL:
-        is_tame(e) ? put_infix(emit, text, " * ", e) : put_call(emit, text, "occ_extent_mul", e);
-        return;
-    case EXPR_DIV:
-        put_call(emit, text, "occ_extent_div", e);
-        return;
-    case EXPR_CEILDIV:
-        put_call(emit, text, "occ_extent_ceildiv", e);
-        return;
-    case EXPR_MOD:
-        put_call(emit, text, "occ_extent_mod", e);
-        return;
-    case EXPR_MIN:
-        put_call(emit, text, "occ_extent_min", e);
-        return;
-    case EXPR_MAX:
-        put_call(emit, text, "occ_extent_max", e);
-        return;
-    case EXPR_BCAST:
-        put_call(emit, text, "occ_extent_broadcast", e);
-        return;
-    case EXPR_EQ:
-        put_infix(emit, text, " == ", e);
-        return;
-    case EXPR_LT:
-        put_infix(emit, text, " < ", e);
-        return;
-    case EXPR_SELECT:
-        text_put(text, "(");
-        put_operand(emit, text, e->c);
-        text_put(text, " ? ");
-        put_operand(emit, text, e->a);
-        text_put(text, " : ");
-        put_operand(emit, text, e->b);
-        text_put(text, ")");
-        return;
-    }
 }
 
 void emit_extent(Emit *emit, Text *text, Extent extent)

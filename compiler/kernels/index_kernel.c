@@ -101,8 +101,7 @@ static int64_t dense_stride(const Step *step, int axis)
  * inside stays together, since the operands are dense. */
 static void offer_dims(const Step *step, Cuts *cuts)
 {
-    for (int i = 0; i < step_value(step, "axis", 0); i++)
-        cut_offer(cuts, i, step_value(step, "dim", i), 1, 1.0);
+    cut_offer_axes(step, cuts, "axis", "dim", 1);
 }
 
 static void take_gathered(Step *slice, int axis, int64_t lo, int64_t hi)

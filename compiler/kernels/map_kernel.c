@@ -6,10 +6,7 @@
 
 static void offer_map(const Step *step, Cuts *cuts)
 {
-    int64_t rank = step_value(step, "rank", 0);
-
-    for (int a = 0; a < rank; a++)
-        cut_offer(cuts, a, step_value(step, "dim", a), a == rank - 1 ? 64 : 1, a == rank - 1 ? 1.1 : 1.0);
+    cut_offer_axes(step, cuts, "rank", "dim", 64);
 }
 
 static void take_map(Step *slice, int axis, int64_t lo, int64_t hi)
@@ -32,8 +29,7 @@ static void take_map(Step *slice, int axis, int64_t lo, int64_t hi)
 /* Units of one element. */
 static void offer_elements(const Step *step, Cuts *cuts)
 {
-    for (int a = 0; a < step_value(step, "rank", 0); a++)
-        cut_offer(cuts, a, step_value(step, "dim", a), 1, 1.0);
+    cut_offer_axes(step, cuts, "rank", "dim", 1);
 }
 
 /* The work of an expression: vectors take a tenth of the time of single elements. */

@@ -132,6 +132,14 @@ void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight
         cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight, false};
 }
 
+void cut_offer_axes(const Step *step, Cuts *cuts, const char *rank, const char *dim, int64_t grain)
+{
+    int64_t n = step_value(step, rank, 0);
+
+    for (int a = 0; a < n; a++)
+        cut_offer(cuts, a, step_value(step, dim, a), a == n - 1 ? grain : 1, a == n - 1 && grain > 1 ? 1.1 : 1.0);
+}
+
 void cut_offer_channels(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
 {
     int before = cuts->count;

@@ -161,6 +161,9 @@ void slice_shift_named(Step *slice, const char *name, int64_t elements);
 /* Offers a cut, if it has more than one grain. */
 void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
 
+/* Offers each axis of the argument `dim`, which has `rank` of them; the innermost in multiples of `grain`. */
+void cut_offer_axes(const Step *step, Cuts *cuts, const char *rank, const char *dim, int64_t grain);
+
 /* The lines of a record as a cut, of which the axis is the number of the line. For threads mostly the first one: the
  * rule {cut_offer_first_line, cut_take_line, work}. */
 void cut_offer_first_line(const Step *step, Cuts *cuts);

@@ -4,10 +4,7 @@
 
 static void offer_kept(const Step *step, Cuts *cuts)
 {
-    int64_t rank = step_value(step, "krank", 0);
-
-    for (int a = 0; a < rank; a++)
-        cut_offer(cuts, a, step_value(step, "kdim", a), a == rank - 1 ? 16 : 1, a == rank - 1 ? 1.1 : 1.0);
+    cut_offer_axes(step, cuts, "krank", "kdim", 16);
 }
 
 static void take_kept(Step *slice, int axis, int64_t lo, int64_t hi)
@@ -24,8 +21,7 @@ static void take_kept(Step *slice, int axis, int64_t lo, int64_t hi)
 /* Units of one place. */
 static void offer_places(const Step *step, Cuts *cuts)
 {
-    for (int a = 0; a < step_value(step, "krank", 0); a++)
-        cut_offer(cuts, a, step_value(step, "kdim", a), 1, 1.0);
+    cut_offer_axes(step, cuts, "krank", "kdim", 1);
 }
 
 static double work_reduce(const Step *step)
