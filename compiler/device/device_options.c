@@ -16,6 +16,8 @@ static const char *unserved(const Options *o)
                   {o->code == CODE_SHARED, "--code=shared"},
                   {o->cc != NULL, "--cc"},
                   {o->tune != NULL, "--tune"},
+                  {o->max_flash >= 0, "--max-flash"},
+                  {o->max_stack >= 0, "--max-stack"},
                   {o->plan.io_arena != 0, "--io=arena"},
                   {o->output && !strcmp(o->output, "-"), "-o -"}};
 

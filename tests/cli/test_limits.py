@@ -31,6 +31,15 @@ class Limits(Outside):
         self.fails(4, "--device-memory: found", "small.onnx", "--target=cuda", "--device-memory=%d" % (least - 1))
         self.run_it("small.onnx", "--device-memory=64")                         # other targets have no device
 
+    def test_what_a_device_does_not_serve_is_refused(self):
+        for option in ("--region=a:64K", "--threads=2", "--queues=2", "--weights=swap", "--code=shared", "--max-flash=1M", "--max-stack=1M", "--io=arena"):
+            with self.subTest(option=option):
+                said = self.fails(1, option.split("=")[0], "small.onnx", "--target=cuda", option).stderr
+                self.assertIn("found with --target=cuda, which does not serve it; wanted another target, or none of it", said)
+        self.fails(1, "-o -: found with --target=cuda", "small.onnx", "--target=cuda", "-o", "-")
+        for option in ("--cc=cc", "--tune=times.txt"):
+            self.fails(1, "wanted a target of C", "small.onnx", "--target=cuda", option)
+
     def test_memory_of_a_device_is_no_ram(self):
         said = self.run_it("bounded.onnx", "--dim=n=1..9", "--target=cuda").stdout
         parts = {name: int(re.search(rf"(?m)^{name} +(\d+) bytes", said)[1]) for name in ("device", "pinned", "host", "RAM")}
