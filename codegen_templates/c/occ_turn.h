@@ -34,6 +34,22 @@ OCC_HOT void occ_turn_fours(char *y, int64_t ystep, const char *x, int64_t xstep
     memcpy(y + 3 * ystep, &d, 16);
 }
 
+/* Three rows of 4 elements of four bytes become 4 triples: y[3 * i + k] = x[k][i]. Rows of x are xstep bytes apart. */
+OCC_HOT void occ_turn_triples(char *y, const char *x, int64_t xstep)
+{
+    typedef uint32_t four __attribute__((vector_size(16)));
+    four             a, b, c;
+    memcpy(&a, x, 16);
+    memcpy(&b, x + xstep, 16);
+    memcpy(&c, x + 2 * xstep, 16);
+    const four first = __builtin_shufflevector(__builtin_shufflevector(a, b, 0, 4, 1, 5), c, 0, 1, 4, 2);
+    const four second = __builtin_shufflevector(__builtin_shufflevector(a, b, 5, 2, 6, 3), c, 0, 5, 1, 2);
+    const four third = __builtin_shufflevector(__builtin_shufflevector(a, b, 3, 7, 3, 7), c, 6, 0, 1, 7);
+    memcpy(y, &first, 16);
+    memcpy(y + 16, &second, 16);
+    memcpy(y + 32, &third, 16);
+}
+
 /* Transposes 4 x 16 bytes: y[i][k] = x[k][i] for 16 rows i of y. Rows are ystep and xstep bytes apart. Each row of y is
  * stored as four bytes, of which the first n count. The next row overwrites the others, so that all rows take
  * 15 * ystep + 4 bytes. Rows of x from n on are not read. */

@@ -223,6 +223,29 @@ static void transposes_go_in_blocks(void **state)
     test_release(x, 3 * 1850), test_release(y, 3 * 1850);
 }
 
+/* Planes of floats become pixels of three, and of more with a gap behind them. */
+static void planes_become_triples(void **state)
+{
+    (void)state;
+    for (int64_t pixels = 1; pixels < 40; pixels++)
+        for (int64_t pitch = 3; pitch < 5; pitch++) {
+            const occ_extent dim[] = {2, pixels, 3}, to[] = {pixels * pitch, pitch, 1},
+                             from[] = {3 * pixels, 1, pixels};
+            const int64_t nx = 6 * pixels, ny = 2 * pixels * pitch;
+            uint64_t      seed = (uint64_t)pixels;
+            float *x = test_random_floats(&seed, nx), *y = test_random_floats(&seed, ny), *before = test_floats(ny);
+
+            memcpy(before, y, (size_t)ny * sizeof *y);
+            occ_copy_f32(y, x, 3, dim, to, from);
+            for (int64_t i = 0; i < ny; i++) {
+                const int64_t image = i / (pixels * pitch), p = i / pitch % pixels, c = i % pitch;
+
+                assert_true(y[i] == (c < 3 ? x[(image * 3 + c) * pixels + p] : before[i]));
+            }
+            test_release(x, nx), test_release(y, ny), test_release(before, ny);
+        }
+}
+
 /* Planes of bytes become pixels of `channels` bytes, `pitch` apart, between bytes that stay. */
 static void check_pixels(int64_t pixels, int64_t channels, int64_t pitch)
 {
