@@ -3,6 +3,7 @@
 #ifndef OCC_OPEN_Q_H
 #define OCC_OPEN_Q_H
 
+#include "occ_runs.h"
 #include "occ_strip_q.h"
 
 /* ------------------------------------------------------------------------------------------------ bytes as they are */
@@ -23,7 +24,7 @@ OCC_HOT void occ_q_tile_open(const occ_conv_q *q, occ_q_how how, const occ_q_blo
     const int64_t     pixel = occ_conv_pixel(g, image, z, r, c);
     const uint8_t    *x = occ_q_window(q, image, z, r, c);
     const occ_q_ahead ahead = occ_q_ahead_of(q, b, pixel, pixels);
-    occ_conv_q        turned = *q;
+    const int64_t     y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
     occ_vi            start[4], acc[OCC_TILE_MAX];
     occ_q_start(q, how, b, start, d, h, t);
     occ_q_fill(acc, start, b->vectors, pixels);
@@ -36,28 +37,32 @@ OCC_HOT void occ_q_tile_open(const occ_conv_q *q, occ_q_how how, const occ_q_blo
                           occ_q_ahead_by(ahead, before), pixels);
             }
         }
-    turned.g.yaxis[2] = down ? g->yaxis[1] : g->yaxis[2];
-    turned.g.pixel[4] = down ? g->pixel[3] : g->pixel[4];
-    occ_q_store(&turned, how, b, acc, image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2], pixel,
-                pixels);
+    if (down) {
+        occ_conv_q turned = *q;
+        turned.g.yaxis[2] = g->yaxis[1];
+        turned.g.pixel[4] = g->pixel[3];
+        occ_q_store(&turned, how, b, acc, y, pixel, pixels);
+    } else {
+        occ_q_store(q, how, b, acc, y, pixel, pixels); /* without a copy of q, which takes longer than a small tile */
+    }
 }
 
-/* Columns c to end - 1 of a row, all of which see all taps across, by full tiles and then by smaller ones of at least
- * OCC_Q_LEAST pixels. */
+/* The tiles of a row as `ends` has them; their columns see all taps across. */
 OCC_HOT void occ_q_run_open(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z,
-                            int64_t r, int64_t c, int64_t end, occ_taps d, occ_taps h)
+                            int64_t r, int64_t c, occ_conv_ends ends, occ_taps d, occ_taps h)
 {
     const int      full = OCC_Q_ROWS(b->vectors);
     const occ_taps all = {0, q->g.kernel[2]};
     OCC_ROLL
-    for (; c + full <= end; c += full)
+    for (; c + full <= ends.full; c += full)
         occ_q_tile_open(q, how, b, image, z, r, c, d, h, all, 0, full);
     OCC_UNROLL(5)
-    for (int pixels = 16; pixels >= OCC_Q_LEAST; pixels /= 2)
-        if (pixels < full && c + pixels <= end) {
+    for (int n = 0; n < OCC_CONV_SHORTER; n++) {
+        const int pixels = occ_conv_shorter(full, OCC_Q_LEAST, n);
+        OCC_ROLL
+        for (; pixels > 0 && c + pixels <= ends.shorter[n]; c += pixels)
             occ_q_tile_open(q, how, b, image, z, r, c, d, h, all, 0, pixels);
-            c += pixels;
-        }
+    }
 }
 
 /* Rows r to end - 1, which see the same taps. The columns that are left of a row, and those that miss taps, are taken
@@ -65,13 +70,14 @@ OCC_HOT void occ_q_run_open(const occ_conv_q *q, occ_q_how how, const occ_q_bloc
 OCC_HOT void occ_q_band_open(const occ_conv_q *q, occ_q_how how, const occ_q_block *b, int64_t image, int64_t z,
                              int64_t r, int64_t end, occ_taps d, occ_taps h)
 {
-    const occ_taps inside = occ_conv_interior(&q->g, 2);
-    const int64_t  whole = inside.last - (inside.last - inside.first) % OCC_Q_ROWS(b->vectors) % OCC_Q_LEAST;
+    const occ_taps      inside = occ_conv_interior(&q->g, 2);
+    const occ_conv_ends ends = occ_conv_ends_of(inside.first, inside.last, OCC_Q_ROWS(b->vectors), OCC_Q_LEAST);
+    const int64_t       left = ends.shorter[OCC_CONV_SHORTER - 1];
     OCC_ROLL
     for (int64_t k = r; k < end; k++)
-        occ_q_run_open(q, how, b, image, z, k, inside.first, whole, d, h);
+        occ_q_run_open(q, how, b, image, z, k, inside.first, ends, d, h);
     OCC_ROLL
-    for (int64_t c = inside.first > 0 ? 0 : whole; c < q->g.out[2]; c = c + 1 == inside.first ? whole : c + 1) {
+    for (int64_t c = inside.first > 0 ? 0 : left; c < q->g.out[2]; c = c + 1 == inside.first ? left : c + 1) {
         const occ_taps t = occ_conv_taps(&q->g, 2, c);
         int64_t        k = r;
         OCC_ROLL
