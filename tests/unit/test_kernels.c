@@ -110,11 +110,34 @@ static void records_name_what_their_kernels_have(void **state)
     assert_true(names > 400);
 }
 
+static bool has_function(const char *start)
+{
+    for (const ScalarFunction *f = scalar_function; f->name; f++)
+        if (!strncmp(f->name, start, strlen(start)))
+            return true;
+    return false;
+}
+
+/* Emission prints calls of occ_<name>_<suffix>: a row without a function would be found by the C compiler only. */
+static void every_scalar_has_a_function(void **state)
+{
+    static const char *const start[] = {
+#define SCALAR(name, arity, vector, result) #name "_",
+#include "schemas/scalars.def"
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof start / sizeof *start; i++)
+        if (!has_function(start[i]))
+            fail_msg("schemas/scalars.def: no template has a function occ_%sf32, or of another type", start[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_kernel_has_many_parameters), cmocka_unit_test(names_of_arguments_differ),
-        cmocka_unit_test(every_row_has_a_whole_record), cmocka_unit_test(records_name_what_their_kernels_have)};
+        cmocka_unit_test(every_row_has_a_whole_record), cmocka_unit_test(records_name_what_their_kernels_have),
+        cmocka_unit_test(every_scalar_has_a_function)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
