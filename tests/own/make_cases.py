@@ -38,6 +38,7 @@ from rare_cases import RARE           # noqa: E402
 from recurrent_cases import RECURRENT  # noqa: E402
 from resize_cases import RESIZE       # noqa: E402
 from rows_cases import ROWS            # noqa: E402
+from scatter_cases import SCATTER     # noqa: E402
 from sequence_cases import SEQUENCES  # noqa: E402
 from text_cases import TEXT           # noqa: E402
 from tie_cases import TIES             # noqa: E402
@@ -75,7 +76,7 @@ def main():
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + ATTENTION + GEOMETRY + EXTENTS + FOURS)
     found += RESIZE + ATTRIBUTES + TOKENS + HALF
-    found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS
+    found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS + SCATTER
     names = [case["name"] for case in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -78,7 +78,7 @@ static int reduction_of(Lower *lower, const Node *node)
 }
 
 /* The data is copied to the result first; the updates are written over it. */
-static int scatter_inputs(Lower *lower, const Node *node, Operand *y, Operand *index, Operand *update)
+static int scatter_data(Lower *lower, const Node *node, Operand *y)
 {
     int     reduction = reduction_of(lower, node);
     Operand x;
@@ -89,10 +89,16 @@ static int scatter_inputs(Lower *lower, const Node *node, Operand *y, Operand *i
         return diag_unsupported(lower->diag, node->loc,
                                 "found a reduction of %s elements; cast them to float around the node",
                                 dtype_info(node->in[0]->type.dtype)->name);
-    if (lower_input(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, index) < 0 ||
-        lower_input_dense(lower, node, 2, update) < 0 || lower_output_dense(lower, node, 0, y) < 0)
+    if (lower_input(lower, node, 0, &x) < 0 || lower_output_dense(lower, node, 0, y) < 0)
         return -1;
     return lower_copy(lower, node, x, *y);
+}
+
+static int scatter_inputs(Lower *lower, const Node *node, Operand *y, Operand *index, Operand *update)
+{
+    if (lower_indices(lower, node, 1, index) < 0 || lower_input_dense(lower, node, 2, update) < 0)
+        return -1;
+    return scatter_data(lower, node, y);
 }
 
 int lower_scatter_elements(Lower *lower, const Node *node)
@@ -109,11 +115,117 @@ int lower_scatter_elements(Lower *lower, const Node *node)
     return lower_output_done(lower, node, 0, y);
 }
 
+/* Constant tuples of indices that are a regular grid: the one at place p has index first[j] + step[j] * p[along[j]] of
+ * axis j of the data; along[j] -1: first[j] alone. Example: [[[0, 1], [0, 3]], [[1, 1], [1, 3]]], as exporters write
+ * x[0:2, 1:5:2], has first 0 and 1, step 1 and 2, along 0 and 1. */
+typedef struct Grid {
+    int64_t first[MAX_RANK], step[MAX_RANK];
+    int     along[MAX_RANK], depth;
+} Grid;
+
+/* Index j of a tuple, counted from the front of the axis. */
+static int64_t index_at(const int64_t *tuple, int j, const Type *data)
+{
+    return tuple[j] < 0 ? tuple[j] + data->dim[j].max : tuple[j];
+}
+
+/* The grid of the first tuples along each axis of `index`; false: no grid in which all tuples differ. */
+static bool begin_grid(const int64_t *tuple, const Type *index, const Type *data, Grid *grid)
+{
+    int64_t apart = grid->depth;
+
+    for (int j = 0; j < grid->depth; j++) {
+        grid->first[j] = index_at(tuple, j, data);
+        grid->step[j] = 1;
+        grid->along[j] = -1;
+    }
+    for (int i = index->rank - 2; i >= 0; apart *= index->dim[i--].max) {
+        int moved = 0;
+
+        for (int j = 0; index->dim[i].max > 1 && j < grid->depth; j++) {
+            int64_t step = index_at(tuple + apart, j, data) - grid->first[j];
+
+            if (!step)
+                continue;
+            if (step < 0 || grid->along[j] >= 0 || moved++)
+                return false;
+            grid->step[j] = step;
+            grid->along[j] = i;
+        }
+        if (index->dim[i].max > 1 && !moved)
+            return false;
+    }
+    return true;
+}
+
+static bool read_grid(Lower *lower, const Node *node, Grid *grid)
+{
+    const Type    *data = &node->in[0]->type, *index = &node->in[1]->type;
+    const Value   *constant = lower_constant(lower, node->in[1]);
+    const int64_t *tuple;
+    int64_t        count = type_elements(index);
+
+    grid->depth = (int)index->dim[index->rank - 1].max;
+    if (!constant || index->dtype != DTYPE_I64 || count < 1)
+        return false;
+    for (int j = 0; j < grid->depth; j++)
+        if (!extent_is_const(data->dim[j]))
+            return false;
+    tuple = const_aligned(lower->arena, constant);
+    if (!begin_grid(tuple, index, data, grid))
+        return false;
+    for (int64_t at = 0; at < count; at += grid->depth) {
+        int64_t place[MAX_RANK], rest = at / grid->depth;
+
+        for (int i = index->rank - 2; i >= 0; rest /= index->dim[i--].max)
+            place[i] = rest % index->dim[i].max;
+        for (int j = 0; j < grid->depth; j++) {
+            int64_t found = index_at(tuple + at, j, data);
+
+            if (found != grid->first[j] + (grid->along[j] < 0 ? 0 : grid->step[j] * place[grid->along[j]]) ||
+                found < 0 || found >= data->dim[j].max)
+                return false;
+        }
+    }
+    return true;
+}
+
+/* The updates go to a window of the result. */
+static int scatter_grid(Lower *lower, const Node *node, const Grid *grid, Operand *y)
+{
+    Operand update, window, to;
+    int     places = node->in[1]->type.rank - 1;
+
+    if (lower_input(lower, node, 2, &update) < 0 || scatter_data(lower, node, y) < 0)
+        return -1;
+    window = *y;
+    for (int j = 0; j < grid->depth; j++)
+        window = operand_window(lower, window, j, extent_const(grid->first[j]),
+                                grid->along[j] < 0 ? extent_const(1) : update.dim[grid->along[j]], grid->step[j]);
+    to = window;
+    to.rank = update.rank;
+    for (int i = 0; i < places; i++) {
+        to.dim[i] = update.dim[i];
+        to.stride[i] = extent_const(1); /* of one element, unless an axis of the data lies along it */
+        for (int j = 0; j < grid->depth; j++)
+            if (grid->along[j] == i)
+                to.stride[i] = window.stride[j];
+    }
+    for (int i = places; i < to.rank; i++) {
+        to.dim[i] = window.dim[grid->depth + i - places];
+        to.stride[i] = window.stride[grid->depth + i - places];
+    }
+    return lower_copy(lower, node, update, to);
+}
+
 int lower_scatter_nd(Lower *lower, const Node *node)
 {
     Operand y, index, update;
+    Grid    grid;
     int     depth;
 
+    if (reduction_of(lower, node) == 0 && read_grid(lower, node, &grid))
+        return scatter_grid(lower, node, &grid, &y) < 0 ? -1 : lower_output_done(lower, node, 0, y);
     if (scatter_inputs(lower, node, &y, &index, &update) < 0)
         return -1;
     depth = (int)index.dim[index.rank - 1].max;
