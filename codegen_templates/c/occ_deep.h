@@ -125,7 +125,7 @@ OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, 
     const int64_t      row = occ_max(see.first, block.first), rows = occ_min(see.last, block.last) - row;
     const occ_conv_cut cut = occ_conv_cut_row(rows * (columns.last - columns.first), OCC_DEEP_TILE);
     const int64_t      full = cut.size == OCC_DEEP_TILE ? cut.tiles : cut.larger,
-                  parts = occ_ceil_div(g->inputs, OCC_DEEP_PART);
+                  parts = cut.tiles > 1 ? occ_ceil_div(g->inputs, OCC_DEEP_PART) : 1;
     const float *x =
         g->x + (k * g->dilation[1] - g->pad[1]) * g->xaxis[1] + (n * g->dilation[2] - g->pad[2]) * g->xaxis[2];
     for (int64_t i = 0; i < parts; i++) {
