@@ -6,11 +6,9 @@
 #include "occ_conv.h"
 #include "occ_put.h"
 
-/* The size of a tile: vectors of channels across, and pixels of a row. Where the width of the image is variable, these
- * are a power of two. */
+/* The size of a tile: vectors of channels across, and pixels of a row. */
 #define OCC_DQ_VECTORS (OCC_W >= 8 ? 1 : OCC_W == 1 ? 4 : 2)
 #define OCC_DQ_COLUMNS (OCC_W == 16 ? 14 : OCC_W == 8 ? 8 : OCC_W == 1 ? 1 : 4)
-#define OCC_DQ_OPEN (OCC_W == 16 ? 8 : OCC_DQ_COLUMNS)
 
 /* The parameters of a convolution, as its step passes them. */
 typedef struct occ_dq_form {
@@ -376,7 +374,7 @@ OCC_HOT void occ_dq_rows(const occ_depthwise_q *q, occ_dq_how how)
             }
 }
 
-/* One row whose width is known only at run time: full tiles, then of half as many pixels, down to one. All are near the
+/* One row whose width is known only at run time: full tiles, then those of 8, 4, 2 pixels and one. All are near the
  * image. */
 OCC_HOT void occ_dq_row_open(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z,
                              int64_t r)
@@ -384,14 +382,14 @@ OCC_HOT void occ_dq_row_open(const occ_depthwise_q *q, occ_dq_how how, const occ
     const occ_taps inside = occ_conv_interior(&q->g, 2), all = {0, q->g.kernel[2]};
     int64_t        c = 0;
     OCC_ROLL
-    for (; c + OCC_DQ_OPEN <= q->g.out[2]; c += OCC_DQ_OPEN)
-        if (c >= inside.first && c + OCC_DQ_OPEN <= inside.last)
-            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_INSIDE, OCC_DQ_OPEN);
+    for (; c + OCC_DQ_COLUMNS <= q->g.out[2]; c += OCC_DQ_COLUMNS)
+        if (c >= inside.first && c + OCC_DQ_COLUMNS <= inside.last)
+            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_INSIDE, OCC_DQ_COLUMNS);
         else
-            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_NEAR, OCC_DQ_OPEN);
-    OCC_UNROLL(3)
-    for (int columns = OCC_DQ_OPEN / 2; columns > 0; columns /= 2)
-        if (c + columns <= q->g.out[2]) {
+            occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_NEAR, OCC_DQ_COLUMNS);
+    OCC_UNROLL(4)
+    for (int columns = 8; columns > 0; columns /= 2)
+        if (columns < OCC_DQ_COLUMNS && c + columns <= q->g.out[2]) {
             occ_dq_tile(q, how, b, image, z, r, c, all, OCC_TILE_NEAR, columns);
             c += columns;
         }
