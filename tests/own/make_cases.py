@@ -26,6 +26,7 @@ from four_cases import FOURS           # noqa: E402
 from fusion_cases import FUSION       # noqa: E402
 from geometry_cases import GEOMETRY  # noqa: E402
 from half_cases import HALF            # noqa: E402
+from index_cases import INDICES       # noqa: E402
 from learning_cases import LEARNING   # noqa: E402
 from many_cases import MANY           # noqa: E402
 from map_cases import MAPS            # noqa: E402
@@ -38,7 +39,6 @@ from rare_cases import RARE           # noqa: E402
 from recurrent_cases import RECURRENT  # noqa: E402
 from resize_cases import RESIZE       # noqa: E402
 from rows_cases import ROWS            # noqa: E402
-from scatter_cases import SCATTER     # noqa: E402
 from sequence_cases import SEQUENCES  # noqa: E402
 from text_cases import TEXT           # noqa: E402
 from tie_cases import TIES             # noqa: E402
@@ -76,7 +76,7 @@ def main():
     found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
              MSFT + ATTENTION + GEOMETRY + EXTENTS + FOURS)
     found += RESIZE + ATTRIBUTES + TOKENS + HALF
-    found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS + SCATTER
+    found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS + INDICES
     names = [case["name"] for case in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

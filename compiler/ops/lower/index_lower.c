@@ -5,33 +5,100 @@
 #include "ops/rules.h"
 #include <string.h>
 
-/* The index is one constant inside the axis. */
-static bool is_inside(const Value *index, Extent extent, int64_t *constant)
-{
-    int count;
+/* Constant indices that name a regular grid: the tuple at [p] has first[j] + the sum of step[j][i] * p[i] along axis j.
+ * Example: [[[0, 1], [0, 3]], [[1, 1], [1, 3]]], as exporters write x[0:2, 1:5:2], has first 0 and 1; step 1 along the
+ * first axis of the tuples and 2 along the second. */
+typedef struct Grid {
+    int64_t first[MAX_RANK], step[MAX_RANK][MAX_RANK];
+    int     depth, places; /* indices of a tuple; axes of tuples */
+} Grid;
 
-    return index->type.rank == 0 && const_ints(index, constant, 1, &count) && extent_is_const(extent) &&
-           *constant >= -extent.max && *constant < extent.max;
+/* The indices, counted from the front of axes of `dim` elements; NULL: not constant, or some are outside. */
+static int64_t *constant_indices(Lower *lower, Value *index, const Extent *dim, int depth)
+{
+    const Value *constant = lower_constant(lower, index);
+    int64_t      count = type_elements(&index->type), *found;
+    int          read;
+
+    if (!constant || count < 1 || count > INT32_MAX)
+        return NULL;
+    found = arena_array(lower->arena, int64_t, count);
+    if (!const_ints(constant, found, (int)count, &read))
+        return NULL;
+    for (int64_t k = 0; k < count; k++) {
+        const Extent *of = &dim[k % depth];
+
+        if (found[k] < 0)
+            found[k] += of->max;
+        if (!extent_is_const(*of) || found[k] < 0 || found[k] >= of->max)
+            return NULL;
+    }
+    return found;
 }
 
-/* A constant index of one element gives a view. Everything else is gathered, and the run checks the indices. */
+/* Reads tuples of `depth` indices of axes of `dim` elements; false: no regular grid of rising indices. */
+static bool read_grid(Lower *lower, Value *index, const Extent *dim, int depth, int places, Grid *grid)
+{
+    const int64_t *tuple = depth ? constant_indices(lower, index, dim, depth) : NULL;
+    int64_t        apart = depth;
+
+    if (!tuple)
+        return false;
+    *grid = (Grid){.depth = depth, .places = places};
+    memcpy(grid->first, tuple, (size_t)depth * sizeof *tuple);
+    for (int i = places - 1; i >= 0; apart *= index->type.dim[i--].max)
+        for (int j = 0; j < depth && index->type.dim[i].max > 1; j++)
+            if ((grid->step[j][i] = tuple[apart + j] - tuple[j]) < 0)
+                return false;
+    for (int64_t at = 0; at < apart; at++) {
+        int64_t rest = at / depth, wanted = grid->first[at % depth];
+
+        for (int i = places - 1; i >= 0; rest /= index->type.dim[i--].max)
+            wanted += grid->step[at % depth][i] * (rest % index->type.dim[i].max);
+        if (tuple[at] != wanted)
+            return false;
+    }
+    return true;
+}
+
+/* The elements of x at the grid's tuples for its axes from `axis` on. */
+static Operand grid_view(Lower *lower, const Grid *grid, const Type *index, Operand x, int axis)
+{
+    Model  *model = lower->model;
+    Operand y;
+
+    for (int j = 0; j < grid->depth; j++)
+        x = operand_window(lower, x, axis + j, extent_const(grid->first[j]), extent_const(1), 1);
+    y = x;
+    y.rank = x.rank - grid->depth + grid->places;
+    for (int i = 0; i < grid->places; i++) {
+        y.dim[axis + i] = index->dim[i];
+        y.stride[axis + i] = extent_const(0);
+        for (int j = 0; j < grid->depth; j++)
+            y.stride[axis + i] =
+                extent_op(model, EXPR_ADD, y.stride[axis + i],
+                          extent_op(model, EXPR_MUL, x.stride[axis + j], extent_const(grid->step[j][i])));
+    }
+    for (int i = axis + grid->places; i < y.rank; i++) {
+        y.dim[i] = x.dim[i - grid->places + grid->depth];
+        y.stride[i] = x.stride[i - grid->places + grid->depth];
+    }
+    return y;
+}
+
+/* Constant indices of a regular grid give a view, such as the windows of an unfolded row: [[0, 1, 2], [1, 2, 3]].
+ * Everything else is gathered, and the run checks the indices. */
 int lower_gather(Lower *lower, const Node *node)
 {
-    Operand x, index, y;
-    int     axis = node_axis(node, 0, node->in[0]->type.rank);
-    int64_t constant;
+    const Type *type = &node->in[1]->type;
+    Operand     x, index, y;
+    int         axis = node_axis(node, 0, node->in[0]->type.rank);
+    Grid        grid;
 
-    if (is_inside(node->in[1], node->in[0]->type.dim[axis], &constant)) {
+    if (read_grid(lower, node->in[1], &node->in[0]->type.dim[axis], 1, type->rank, &grid)) {
         if (lower_input(lower, node, 0, &x) < 0)
             return -1;
-        constant += constant < 0 ? x.dim[axis].max : 0;
-        x = operand_window(lower, x, axis, extent_const(constant), extent_const(1), 1);
-        for (int i = axis; i + 1 < x.rank; i++) {
-            x.dim[i] = x.dim[i + 1];
-            x.stride[i] = x.stride[i + 1];
-        }
-        x.rank--;
-        return lower_output_view(lower, node, 0, x);
+        return lower_output_view(lower, node, 0, grid_view(lower, &grid, type, x, axis));
     }
     if (lower_input_dense(lower, node, 0, &x) < 0 || lower_indices(lower, node, 1, &index) < 0 ||
         lower_output_dense(lower, node, 0, &y) < 0)
@@ -115,120 +182,43 @@ int lower_scatter_elements(Lower *lower, const Node *node)
     return lower_output_done(lower, node, 0, y);
 }
 
-/* Constant tuples of indices that are a regular grid: the one at place p has index first[j] + step[j] * p[along[j]] of
- * axis j of the data; along[j] -1: first[j] alone. Example: [[[0, 1], [0, 3]], [[1, 1], [1, 3]]], as exporters write
- * x[0:2, 1:5:2], has first 0 and 1, step 1 and 2, along 0 and 1. */
-typedef struct Grid {
-    int64_t first[MAX_RANK], step[MAX_RANK];
-    int     along[MAX_RANK], depth;
-} Grid;
-
-/* Index j of a tuple, counted from the front of the axis. */
-static int64_t index_at(const int64_t *tuple, int j, const Type *data)
+/* Whether no two tuples are equal: each axis of tuples goes along one axis of the data, which no other does. */
+static bool are_apart(const Grid *grid, const Type *index)
 {
-    return tuple[j] < 0 ? tuple[j] + data->dim[j].max : tuple[j];
-}
+    bool taken[MAX_RANK] = {0};
 
-/* The grid of the first tuples along each axis of `index`; false: no grid in which all tuples differ. */
-static bool begin_grid(const int64_t *tuple, const Type *index, const Type *data, Grid *grid)
-{
-    int64_t apart = grid->depth;
-
-    for (int j = 0; j < grid->depth; j++) {
-        grid->first[j] = index_at(tuple, j, data);
-        grid->step[j] = 1;
-        grid->along[j] = -1;
-    }
-    for (int i = index->rank - 2; i >= 0; apart *= index->dim[i--].max) {
+    for (int i = 0; i < grid->places; i++) {
         int moved = 0;
 
-        for (int j = 0; index->dim[i].max > 1 && j < grid->depth; j++) {
-            int64_t step = index_at(tuple + apart, j, data) - grid->first[j];
-
-            if (!step)
-                continue;
-            if (step < 0 || grid->along[j] >= 0 || moved++)
-                return false;
-            grid->step[j] = step;
-            grid->along[j] = i;
-        }
-        if (index->dim[i].max > 1 && !moved)
-            return false;
-    }
-    return true;
-}
-
-static bool read_grid(Lower *lower, const Node *node, Grid *grid)
-{
-    const Type    *data = &node->in[0]->type, *index = &node->in[1]->type;
-    const Value   *constant = lower_constant(lower, node->in[1]);
-    const int64_t *tuple;
-    int64_t        count = type_elements(index);
-
-    grid->depth = (int)index->dim[index->rank - 1].max;
-    if (!constant || index->dtype != DTYPE_I64 || count < 1)
-        return false;
-    for (int j = 0; j < grid->depth; j++)
-        if (!extent_is_const(data->dim[j]))
-            return false;
-    tuple = const_aligned(lower->arena, constant);
-    if (!begin_grid(tuple, index, data, grid))
-        return false;
-    for (int64_t at = 0; at < count; at += grid->depth) {
-        int64_t place[MAX_RANK], rest = at / grid->depth;
-
-        for (int i = index->rank - 2; i >= 0; rest /= index->dim[i--].max)
-            place[i] = rest % index->dim[i].max;
-        for (int j = 0; j < grid->depth; j++) {
-            int64_t found = index_at(tuple + at, j, data);
-
-            if (found != grid->first[j] + (grid->along[j] < 0 ? 0 : grid->step[j] * place[grid->along[j]]) ||
-                found < 0 || found >= data->dim[j].max)
-                return false;
-        }
-    }
-    return true;
-}
-
-/* The updates go to a window of the result. */
-static int scatter_grid(Lower *lower, const Node *node, const Grid *grid, Operand *y)
-{
-    Operand update, window, to;
-    int     places = node->in[1]->type.rank - 1;
-
-    if (lower_input(lower, node, 2, &update) < 0 || scatter_data(lower, node, y) < 0)
-        return -1;
-    window = *y;
-    for (int j = 0; j < grid->depth; j++)
-        window = operand_window(lower, window, j, extent_const(grid->first[j]),
-                                grid->along[j] < 0 ? extent_const(1) : update.dim[grid->along[j]], grid->step[j]);
-    to = window;
-    to.rank = update.rank;
-    for (int i = 0; i < places; i++) {
-        to.dim[i] = update.dim[i];
-        to.stride[i] = extent_const(1); /* of one element, unless an axis of the data lies along it */
         for (int j = 0; j < grid->depth; j++)
-            if (grid->along[j] == i)
-                to.stride[i] = window.stride[j];
+            if (grid->step[j][i]) {
+                if (taken[j])
+                    return false;
+                taken[j] = true;
+                moved++;
+            }
+        if (index->dim[i].max > 1 && moved != 1)
+            return false;
     }
-    for (int i = places; i < to.rank; i++) {
-        to.dim[i] = window.dim[grid->depth + i - places];
-        to.stride[i] = window.stride[grid->depth + i - places];
-    }
-    return lower_copy(lower, node, update, to);
+    return true;
 }
 
 int lower_scatter_nd(Lower *lower, const Node *node)
 {
-    Operand y, index, update;
-    Grid    grid;
-    int     depth;
+    const Type *type = &node->in[1]->type;
+    Operand     y, index, update;
+    Grid        grid;
+    int         depth = (int)type->dim[type->rank - 1].max;
 
-    if (reduction_of(lower, node) == 0 && read_grid(lower, node, &grid))
-        return scatter_grid(lower, node, &grid, &y) < 0 ? -1 : lower_output_done(lower, node, 0, y);
+    if (reduction_of(lower, node) == 0 &&
+        read_grid(lower, node->in[1], node->in[0]->type.dim, depth, type->rank - 1, &grid) && are_apart(&grid, type)) {
+        if (lower_input(lower, node, 2, &update) < 0 || scatter_data(lower, node, &y) < 0 ||
+            lower_copy(lower, node, update, grid_view(lower, &grid, type, y, 0)) < 0)
+            return -1;
+        return lower_output_done(lower, node, 0, y);
+    }
     if (scatter_inputs(lower, node, &y, &index, &update) < 0)
         return -1;
-    depth = (int)index.dim[index.rank - 1].max;
     if (STEP(lower, node, move_kernel(lower, "scatter_nd", y.dtype), UPDATED(y, y), ARG(index, index),
              ARG(update, update), ARG(count, operand_count(lower, &index, 0, index.rank - 1)), ARG(depth, depth),
              ARGS(dim, depth, y.dim), ARG(inner, operand_count(lower, &y, depth, y.rank)),

@@ -1,4 +1,5 @@
-"""ScatterND whose indices are constant: what exporters write for an assignment to a slice, x[:, 1:5:2] = u, and other tuples."""
+"""Constant indices: ScatterND as exporters write an assignment to a slice, x[:, 1:5:2] = u, Gather as they write windows of an
+unfolded row; and indices that are no regular grid."""
 
 import itertools
 
@@ -30,10 +31,28 @@ def scatter(name, index, dtype=np.float32, last=None, reduction="none"):
     return dict(name=f"scatter_{name}", group="ScatterND", model=model, flags=(f"--dim={last}=1..7",) if last else (), inputs=inputs)
 
 
+def gather(name, index, axis=1, dtype=np.float32, last=None):
+    """Relu, or a sum, of what is gathered, so that a view of it is read along with other operands."""
+    random, sizes = np.random.default_rng(len(name)), (SHAPE[-1],) if last is None else (1, 4, 7)
+    kind, index = TYPES[np.dtype(dtype)], np.array(index, np.int64)
+    floats = np.issubdtype(dtype, np.floating)
+    shape = [*SHAPE[:-1], last or SHAPE[-1]]
+    nodes = [helper.make_node("Gather", ["x", "i"], ["g"], axis=axis), helper.make_node("Relu", ["g"], ["r"]) if floats else
+             helper.make_node("Identity", ["g"], ["r"]), helper.make_node("Gather", ["x", "i"], ["y"], axis=axis)]
+    nodes += [helper.make_node("Add", ["r", "g"], ["z"])] if floats else [helper.make_node("Identity", ["r"], ["z"])]
+    out = [*shape[:axis], *index.shape, *shape[axis + 1:]]
+    graph = helper.make_graph(nodes, "gather", [helper.make_tensor_value_info("x", kind, shape)],
+                              [helper.make_tensor_value_info(n, kind, out) for n in "yz"], [numpy_helper.from_array(index, "i")])
+    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)])
+    inputs = [{"x": np.array(4 * random.normal(size=SHAPE[:-1] + (size,)), dtype)} for size in sizes]
+    return dict(name=f"gather_{name}", group="Gather", model=model, flags=(f"--dim={last}=1..7",) if last else (), inputs=inputs)
+
+
+WINDOWS = np.add.outer(range(3), range(4))
 SLICE = tuples(range(3), range(1, 5, 2))
 TWICE, BENT, BACK = (np.array(t, np.int64) for t in ([[0, 1], [2, 3], [0, 1]], [[0, 0], [1, 2], [2, 3]], [[2], [1]]))
 
-SCATTER = [
+INDICES = [
     scatter("rows", tuples(range(1, 3))), scatter("row", tuples([2])), scatter("slice", SLICE),
     *(scatter(f"slice_{np.dtype(t).name}", SLICE, t) for t in (np.int64, np.uint8, np.bool_, np.float16)),
     scatter("elements", tuples(range(0, 3, 2), range(6), range(1, 3))), scatter("one", np.array([1, 5, 2], np.int64)),
@@ -41,5 +60,9 @@ SCATTER = [
     scatter("turned", np.swapaxes(SLICE, 0, 1).copy()), scatter("all", tuples(range(3), range(6))),
     scatter("twice", TWICE), scatter("bent", BENT), scatter("backwards", BACK), scatter("diagonal", np.array([[0, 0], [1, 1], [2, 2]], np.int64)),
     scatter("adds", SLICE, reduction="add"),
+    gather("windows", WINDOWS), gather("windows_last", np.add.outer(range(0, 3, 2), range(2)), 2), gather("windows_open", WINDOWS, last="N"),
+    gather("every_second", range(0, 6, 2)), gather("from_the_end", range(-4, 0)), gather("one", [-1]), gather("again", [2, 2, 2]),
+    gather("over_the_end", range(-2, 2)), gather("backwards", range(5, 0, -2)), gather("bent", [0, 1, 3]), gather("of_one", [[1]], 0),
+    gather("open_first", range(1, 3), 0, last="N"), gather("whole_numbers", WINDOWS, dtype=np.int64),
     scatter("open_slice", SLICE, last="N"), scatter("open_rows", tuples(range(1, 3)), last="N"), scatter("open_bent", BENT, last="N"),
 ]
