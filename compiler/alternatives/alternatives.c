@@ -50,7 +50,7 @@ static int split_for_device(const Lowering *lowering, Program *program)
     program_gather_staging(program);
     if (!options->no_graph)
         program_find_decided(program);
-    return 0;
+    return program_recheck_copies(program, lowering->diag);
 }
 
 int alternative_lower(const Lowering *lowering, Alternative *a)

@@ -77,9 +77,10 @@ static void find_uses(Copies *c)
         }
 }
 
-static int add_buffer(Copies *c, const Buffer *like, const char *where, int memory)
+static int add_replica(Copies *c, const Buffer *like, const char *where, int memory)
 {
     Program *p = c->program;
+    Replica  replica = {.of = like->id};
     Buffer   b = {.kind = BUFFER_ACT,
                   .dtype = like->dtype,
                   .size = like->size,
@@ -88,7 +89,9 @@ static int add_buffer(Copies *c, const Buffer *like, const char *where, int memo
                   .value = like->value};
 
     b.name = arena_printf(p->arena, "%s:%s", where, like->name);
-    return program_add_buffer(p, &b);
+    replica.buffer = program_add_buffer(p, &b);
+    ARENA_PUSH(p->arena, p->replica, p->nreplica, p->creplica, replica);
+    return replica.buffer;
 }
 
 /* A buffer that only one side touches. */
@@ -108,12 +111,12 @@ static void place_twice(Copies *c, int id)
     c->track[c->ntrack++] = id;
     if (like.kind == BUFFER_ACT || is_caller_on_device(c, &like)) {
         c->program->buffer[id].regions = 1u << MEMORY_DEVICE;
-        c->host[id] = add_buffer(c, &like, "host", MEMORY_PINNED);
+        c->host[id] = add_replica(c, &like, "host", MEMORY_PINNED);
         return;
     }
-    c->device[id] = add_buffer(c, &like, "device", MEMORY_DEVICE);
+    c->device[id] = add_replica(c, &like, "device", MEMORY_DEVICE);
     if (is_of_caller(c, &like))
-        c->pinned[id] = add_buffer(c, &like, "pinned", MEMORY_PINNED);
+        c->pinned[id] = add_replica(c, &like, "pinned", MEMORY_PINNED);
     else
         c->program->buffer[id].regions = 1u << MEMORY_PINNED;
 }
@@ -385,6 +388,7 @@ void program_add_copies(Program *program, int io_arena, bool io_device)
 
     do {
         program->nbuffer = c.count;
+        program->nreplica = 0;
         c.ntrack = 0;
         find_uses(&c);
         find_places(&c);

@@ -109,6 +109,10 @@ int program_graphs(const Program *program, Range row, int *steps, int64_t *nodes
  * behind the last; empty where there is none. */
 Range program_device_range(const Program *program, Range row);
 
+/* Checks copies between memories again, before planning lets two tensors share a buffer (recheck_copies.c). Returns 0,
+ * or -1 with a message (a bug of occamyc). */
+int program_recheck_copies(const Program *program, Diag *diag);
+
 /* Checks homes, memories and waits again, step by step (recheck_device.c). Returns 0, or -1 with a message (a bug of
  * occamyc). */
 int program_recheck_device(const Program *program, const Plan *plan, Diag *diag);

@@ -182,6 +182,11 @@ typedef struct StatePair {
  * see alternatives/join.h. */
 enum { HOME_OF_NOTHING = -2 };
 
+/* A buffer that holds the tensor of another one in another memory (device/copies.c). */
+typedef struct Replica {
+    int buffer, of;
+} Replica;
+
 typedef struct Program {
     Model   *model;
     Arena   *arena;
@@ -209,6 +214,8 @@ typedef struct Program {
     int    ndecided, cdecided;
     LibraryEngine *engine;
     int            nengine, cengine;
+    Replica       *replica;
+    int            nreplica, creplica;
     Port          *in, *out;
     int            nin, nout;
     StatePair     *state;
