@@ -41,8 +41,7 @@ typedef struct Extent {
 typedef enum ExprOp {
     EXPR_CONST, /* lo == hi: the value */
     EXPR_DIM,   /* extent `axis` of a graph input, given by the caller; inputs that share a dim_param share the first
-                 one's leaf;
-                   axis -1: the count of a sequence, or whether an optional is there */
+                   one's symbol; axis -1: the count of a sequence, or whether an optional is there */
     EXPR_ELEM,  /* element `axis` (C order) of the small integer tensor `value`, read once it is computed */
     EXPR_OUT,   /* extent `axis` of `value`, known only to the step that makes it (NonZero, a Loop's output, ...) */
     EXPR_VAR,   /* a variable that control flow assigns: an iteration number, a carried extent */
@@ -65,7 +64,7 @@ typedef struct Expr {
     int     a, b, c; /* operands, indices below this one's; -1: none */
     int     value;   /* Value.id for DIM, ELEM, OUT; -1 else */
     int     axis;
-    int     depth;  /* operands of operands: 0 for leaves */
+    int     depth;  /* operands of operands: 0 for constants and symbols */
     int64_t lo, hi; /* the interval that the value is known to lie in, both ends included */
 } Expr;
 
@@ -97,7 +96,7 @@ struct Type {
 /* Contents known at compile time, row-major, elements as a buffer stores them (sub-byte types unpacked). */
 typedef struct Const {
     const void  *data;      /* perhaps unaligned (mapped file): copy out with memcpy or const_aligned() */
-    int64_t      bytes;     /* at data: all elements, or one when splat */
+    int64_t      bytes;     /* at data: all elements, or one when broadcast */
     bool         broadcast; /* one element, repeated over the whole shape */
     const char **text;      /* for DTYPE_TEXT: the strings; data is NULL then */
 } Const;
@@ -292,10 +291,10 @@ Extent  extent_op(Model *model, ExprOp op, Extent a, Extent b);
 Extent  extent_select(Model *model, Extent condition, Extent a, Extent b);
 bool    extent_same(Extent a, Extent b);               /* provably equal */
 int64_t extent_min(const Model *model, Extent extent); /* least possible value */
-/* Whether some leaf of the expression is one that `wanted` accepts. */
+/* Whether the expression has a symbol that `wanted` accepts. */
 bool   extent_has_symbol(Model *model, Extent extent, bool (*wanted)(const Model *, const Expr *, const void *),
                          const void *context);
-int    extent_depth(const Model *model, Extent extent); /* 0 for constants and leaves */
+int    extent_depth(const Model *model, Extent extent); /* 0 for constants and symbols */
 void   extent_forget(Model *model, int count);          /* expressions from index `count` on never existed */
 Extent type_count(Model *model, const Type *type);      /* product of a tensor's extents */
 Extent extent_product(Model *model, const Extent *dim, int first, int end); /* of those of axes [first,end) */

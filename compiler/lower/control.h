@@ -62,7 +62,7 @@ int control_give(Lower *lower, const Value *to, Extent extent, Extent value);
 int control_copy(Lower *lower, Value *from, Value *to);
 int control_give_extents(Lower *lower, const Type *from, const Value *to);
 
-/* dims[leaf] = the boolean or integer `value`. */
+/* dims[symbol] = the boolean or integer `value`. */
 int control_read(Lower *lower, Value *value, Extent symbol);
 
 /* Inside the body a loop's condition is true, or the body would not run. */

@@ -341,8 +341,8 @@ static int finish_as_bytes(Lower *lower, Value *value)
     return rc;
 }
 
-/* Whether the node has an input that depends on more than the only operand of q. */
-static bool joins(Lower *lower, const Node *node, int count, const Deferred *q)
+/* Whether the node has an input that depends on another operand than the only one of q. */
+static bool has_other_operand(Lower *lower, const Node *node, int count, const Deferred *q)
 {
     double number;
 
@@ -363,7 +363,7 @@ static bool is_stored_first(Lower *lower, const Node *node, int count, const Def
     if (q->accepts)
         return q->bytes;
     return same_extents(&q->type, &node->out[0]->type) && last_bytes(q->expr) >= 0 &&
-           lower_is_table(lower, q, last_bytes(q->expr) + 1) && joins(lower, node, count, q);
+           lower_is_table(lower, q, last_bytes(q->expr) + 1) && has_other_operand(lower, node, count, q);
 }
 
 Deferred *lower_elementwise_of(Lower *lower, const Node *node, int count, bool vector, int *args)

@@ -120,7 +120,7 @@ static int read_element(Lower *lower, int expr)
     return lower_read(lower, x, symbol);
 }
 
-/* dims[leaf] = value, whose operands are in their slots. */
+/* dims[symbol] = value, whose operands are in their slots. */
 static void append_set(Lower *lower, Extent symbol, Extent value)
 {
     Step step = {.kind = STEP_SET, .until = -1, .set = value};

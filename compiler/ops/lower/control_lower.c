@@ -12,9 +12,9 @@
 #include "ops/rules.h"
 
 enum {
-    STAGED_AXIS = 200,  /* axes of EXPR_VAR leaves of a carried value that hold its next extents */
-    ITERATION_AXIS = 0, /* axis of the EXPR_VAR leaf of a Loop's iteration number, the first parameter of its body */
-    GO_ON_AXIS = 0      /* axis of the EXPR_VAR leaf of a Loop's condition, the second parameter */
+    STAGED_AXIS = 200,  /* axes of EXPR_VAR symbols of a carried value that hold its next extents */
+    ITERATION_AXIS = 0, /* axis of the EXPR_VAR symbol of a Loop's iteration number, the first parameter of its body */
+    GO_ON_AXIS = 0      /* axis of the EXPR_VAR symbol of a Loop's condition, the second parameter */
 };
 
 int lower_if(Lower *lower, const Node *node)
