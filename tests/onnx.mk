@@ -20,11 +20,14 @@ check-onnx-all: $(BUILD)/occamyc $(CASES)
 	$(RUN_CASE) --jobs=$(JOBS) --cases=$(BUILD)/cases --list=tests/onnx/supported.txt --all \
 	    --coverage=docs/coverage.md --write-list=$(BUILD)/passing.txt
 
-# Exit statuses under many sets of options, nothing built: one set for each official and own case, or every one.
+# Exit statuses under many sets of options, nothing built: one set and a pair of sets for each official and own case, more for each
+# real network; or every set.
 SWEEP = $(PYTHON) tests/tools/sweep.py --occamyc=$(BUILD)/occamyc --jobs=$(JOBS)
 
 check-options: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
-	$(SWEEP) --count=1 $(BUILD)/cases $(BUILD)/own_cases
+	$(SWEEP) --count=1 --pairs=1 $(BUILD)/cases $(BUILD)/own_cases
+	$(if $(wildcard $(REAL)/mnist_8/model.onnx),$(SWEEP) --count=6 --pairs=12 $(wildcard $(REAL)/*), \
+	    @echo "SKIPPED: $(REAL) is not there: real networks under many sets of options")
 
 check-options-all: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
 	$(SWEEP) --all $(BUILD)/cases $(BUILD)/own_cases

@@ -1,7 +1,8 @@
 """Compiles cases under many sets of options and looks at the exit status alone: sweep.py --occamyc=PROGRAM FOLDER...
 
-Whatever the options, a compilation ends with status 0, with 3 (not supported, and a message says why) or as it does without
-them: never with 70, by a signal, or not at all. Of all sets each case sees a few, chosen by its name; --all: every one.
+Whatever the options, a compilation ends with status 0, with 3 (not supported, and a message says why), with 4 under --max-ram, or
+as it does without them: never with 70, by a signal, or not at all. Of all sets each case sees a few, chosen by its name; --all: every
+one; --pairs=N: also two sets together, N times, which may be refused as options that exclude each other (1).
 """
 
 import argparse
@@ -10,6 +11,7 @@ import concurrent.futures
 import functools
 import glob
 import hashlib
+import itertools
 import os
 import re
 import shlex
@@ -20,7 +22,7 @@ import tempfile
 import cases
 import dims
 
-DONE, REFUSED, BUG, HANG = 0, 3, 70, "hang"
+DONE, USAGE, REFUSED, EXCEEDED, BUG, HANG = 0, 1, 3, 4, 70, "hang"
 LIMIT = 120                                             # seconds of one compilation; the exact search has a limit of its own
 TWO = ["--region=fast:256", "--region=slow:64M"]
 CARD = ["--load-rate=1M:1us:16"]                         # small blocks: a tiny model has some
@@ -38,9 +40,10 @@ SETS = [
     ["--io=arena", "--queues=3", "--main={out}_main.c", "--report={out}.json", *TWO],
     ["--weights=swap", *CARD, "--main={out}_main.c", "--report={out}.json", "--map={out}.svg", "--explain-peak"],
     ["--weights=swap", *CARD, "--io=arena", *TWO], ["--weights=swap", *CARD, "--threads=4", "--cascade=on"],
-    ["--weights=swap", "--code=shared", "--io=arena"],
+    ["--weights=swap", "--code=shared", "--io=arena"], ["--weights=swap", "--max-ram=400K"], ["--max-ram=4M"],
 ]
 
+TOO_LONG = {"--region", "--weights"}                    # regions of 60 blocks and more that are loaded: minutes for each budget
 AT_ODDS = [("--queues=", "--threads="), ("--queues=", "--weights=swap"), ("--region=", "--region=")]
 
 
@@ -63,6 +66,13 @@ def chosen(sets, name, count):
     """`count` neighbours of the list, all of it seen in turn from case to case."""
     start = int(hashlib.sha256(name.encode()).hexdigest(), 16)
     return [sets[(start + i * (len(sets) // count)) % len(sets)] for i in range(min(count, len(sets)))]
+
+
+def pairs_of(sets):
+    """Every two sets together that do not name the same option, nor those that take too long."""
+    named = [{o.split("=")[0] for o in options} for options in sets]
+    return [[*sets[i], *sets[j]] for i, j in itertools.combinations(range(len(sets)), 2)
+            if named[i].isdisjoint(named[j]) and not TOO_LONG <= named[i] | named[j]]
 
 
 def run(arguments, flags, out=None):
@@ -98,23 +108,30 @@ def are_at_odds(flags, options):
     return any(any(w.startswith(a) for w in flags) and any(w.startswith(b) for w in options) for pair in AT_ODDS for a, b in (pair, pair[::-1]))
 
 
-def is_bug(status, plain):
-    return status in (BUG, HANG) or status < 0 or status not in (DONE, REFUSED, plain)
+def is_bug(status, plain, options=(), message=""):
+    """`options`: the case's own ones and those of the set, of which two may exclude each other; `plain`: the status without the set."""
+    if status in (BUG, HANG) or status < 0:
+        return True
+    exceeded = status == EXCEEDED and any(o.startswith("--max-ram=") for o in options)
+    excluded = status == USAGE and len(options) > 1 and re.search(r"--.*\bwanted\b", message)
+    return status not in (DONE, REFUSED, plain) and not exceeded and not excluded
 
 
-def sweep_case(arguments, sets, folder):
+def sweep_case(arguments, sets, pairs, folder):
     """(how often each status came, lines about what must not be)."""
     case = cases.Case(folder)
     flags, plain, message = plain_run(arguments, case)
     counts, found = collections.Counter({plain: 1}), []
-    tried = [[]] + (sets if arguments.all else chosen(sets, case.name, arguments.count)) if plain == DONE else [[]]
+    tried = [[]]
+    if plain == DONE:
+        tried += (sets if arguments.all else chosen(sets, case.name, arguments.count)) + chosen(pairs, case.name, arguments.pairs)
     tried = [options for options in tried if not are_at_odds(flags, options)]
     with tempfile.TemporaryDirectory() as work:
         for options in tried:
             options = [o.replace("{out}", os.path.join(work, "m")) for o in options]
             status, words = run(arguments, flags + options, os.path.join(work, "m")) if options else (plain, message)
             counts[status] += bool(options)
-            if is_bug(status, plain):
+            if is_bug(status, plain, case.flags + options, words):
                 found.append(f"{case.name}: status {status} of {shlex.join(flags + options)}: {words}")
     return counts, found
 
@@ -125,11 +142,13 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--all", action="store_true", help="every set of options for every case")
     parser.add_argument("--count", type=int, default=2, help="sets of options for each case (default: 2)")
+    parser.add_argument("--pairs", type=int, default=0, help="pairs of sets for each case (default: 0)")
     parser.add_argument("folders", nargs="+", help="case folders, or folders of them")
     arguments = parser.parse_args()
     arguments.occamyc = os.path.abspath(arguments.occamyc)
     found = [p for f in arguments.folders for p in ([f] if os.path.exists(f + "/model.onnx") else sorted(glob.glob(f + "/test_*/")))]
-    work = functools.partial(sweep_case, arguments, option_sets(arguments.occamyc))
+    sets = option_sets(arguments.occamyc)
+    work = functools.partial(sweep_case, arguments, sets, pairs_of(sets))
     counts, failed = collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for counted, lines in pool.map(work, [p.rstrip("/") for p in found]):

@@ -289,6 +289,18 @@ class Sweep(unittest.TestCase):
             self.assertFalse(sweep.is_bug(status, 0), status)
         self.assertTrue(sweep.is_bug(sweep.BUG, sweep.BUG))
 
+    def test_a_limit_may_be_exceeded_and_options_may_exclude_each_other(self):
+        words = "occamyc: found --queues=2 with --threads=4, wanted one of them"
+        self.assertFalse(sweep.is_bug(sweep.EXCEEDED, 0, ["--max-ram=4M"]))
+        self.assertTrue(sweep.is_bug(sweep.EXCEEDED, 0, ["--io=arena"]))
+        self.assertFalse(sweep.is_bug(sweep.USAGE, 0, ["--queues=2", "--threads=4"], words))
+        self.assertTrue(sweep.is_bug(sweep.USAGE, 0, ["--queues=2"], words))
+        self.assertTrue(sweep.is_bug(sweep.USAGE, 0, ["--queues=2", "--threads=4"], "cannot write"))
+
+    def test_pairs_name_no_option_twice(self):
+        self.assertEqual(sweep.pairs_of([["--a=1"], ["--a=2"], ["--b", "--c=1"]]), [["--a=1", "--b", "--c=1"], ["--a=2", "--b", "--c=1"]])
+        self.assertEqual(sweep.pairs_of([["--region=a:1"], ["--weights=swap"]]), [])
+
     def test_every_set_is_chosen(self):
         sets = list(range(47))
         self.assertEqual({s for i in range(500) for s in sweep.chosen(sets, f"test_{i}", 2)}, set(sets))
@@ -301,12 +313,12 @@ class Sweep(unittest.TestCase):
             with open(program, "w") as file:
                 file.write("#!/bin/sh\ncase \"$*\" in *--io=arena*) kill -SEGV $$;; esac\n")
             os.chmod(program, stat.S_IRWXU)
-            arguments = types.SimpleNamespace(occamyc=program, all=True, count=2)
+            arguments = types.SimpleNamespace(occamyc=program, all=True, count=2, pairs=0)
             info = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [1]) for n in "xy"]
             model = helper.make_model(helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "g", info[:1], info[1:]))
             one = tensors.from_python(np.ones(1, np.float32))
             cases.write_case(os.path.join(folder, "test_one"), model, [([one], [one])], "Neg", "own")
-            counts, found = sweep.sweep_case(arguments, [["--io=arena"], ["--io=caller"]], os.path.join(folder, "test_one"))
+            counts, found = sweep.sweep_case(arguments, [["--io=arena"], ["--io=caller"]], [], os.path.join(folder, "test_one"))
         self.assertEqual((counts[0], counts[-11], len(found)), (2, 1, 1))
 
 
