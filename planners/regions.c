@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FOR_SEARCH = 40, MOST_FOR_PACKING = 700, NODES_OF_PACKING = 2000, DIVES = 3 };
+enum { MOST_FOR_SEARCH = 40, MOST_FOR_PACKING = 700, NODES_OF_PACKING = 2000, DIVES = 3, DECISIONS = 40 };
 
 typedef enum Outcome { FITS, DOES_NOT_FIT, NOT_KNOWN, NO_MEMORY } Outcome;
 
@@ -34,6 +34,7 @@ typedef struct Filling {
     int32_t     *choice; /* [space->n] the region that takes the buffer, -1: a later one, -2: not decided */
     bool         exact;  /* no branch was cut for lack of effort so far */
     int64_t     *trial;  /* [space->n] offsets of the region being filled */
+    int64_t      left;   /* decisions left to all dives: a dive goes back within a dive of the region before */
 } Filling;
 
 static int64_t traffic_of(const Filling *f, int b)
@@ -196,7 +197,7 @@ static Outcome decide(Filling *f, Split *s, int at)
         f->choice[s->order[at++]] = -1;
     if (at == s->n)
         return close_region(f, s);
-    if (s->once ? s->decisions-- <= 0 : effort_is_over(f->effort))
+    if (s->once ? s->decisions-- <= 0 || f->left-- <= 0 : effort_is_over(f->effort))
         return NOT_KNOWN;
     if (!s->once && is_hopeless(f, s))
         return DOES_NOT_FIT;
@@ -342,7 +343,14 @@ static int place_all(Filling *f, int *buffer, bool *proven)
 int regions_place(const Space *s, Effort *effort, int64_t *offset, int32_t *region, bool *proven)
 {
     size_t  n = (size_t)s->n + 1;
-    Filling f = {s, effort, offset, region, malloc(n * sizeof(int32_t)), true, calloc(n, sizeof(int64_t))};
+    Filling f = {.space = s,
+                 .effort = effort,
+                 .offset = offset,
+                 .region = region,
+                 .choice = malloc(n * sizeof(int32_t)),
+                 .exact = true,
+                 .trial = calloc(n, sizeof(int64_t)),
+                 .left = DECISIONS * (int64_t)s->n};
     int    *buffer = malloc(n * sizeof *buffer), status = PLAN_ENOMEM;
 
     *proven = false;

@@ -163,12 +163,35 @@ static void buffers_fixed_on_each_other_are_refused(void **state)
         }
 }
 
+/* Where the last region has no room, dives go back within dives: 250,000 nodes without an end of all of them. */
+static void dives_end_where_the_last_region_has_no_room(void **state)
+{
+    enum { MANY = 120 };
+    static PlanBuffer buffer[MANY];
+    static PlanSpan   span[MANY];
+    const PlanRegion  region[] = {{64, 1}, {1024, 1}, {2048, 1}};
+    PlanProblem       problem = {buffer, MANY, span, MANY, NULL, 0, region, 3, 1};
+    int64_t           offset[MANY];
+    int32_t           in[MANY];
+    PlanResult        r = {.offset = offset, .region = in};
+
+    (void)state;
+    for (int b = 0; b < MANY; b++) {
+        buffer[b] = (PlanBuffer){.size = 16 + b, .align = 1, .traffic = 1 + b % 7, .fixed = -1};
+        span[b] = (PlanSpan){b, 0, 1, 0, 16 + b};
+    }
+    assert_int_equal(plan_place(&problem, NULL, &r), PLAN_OK);
+    assert_int_equal(r.status, PLAN_LIMIT);
+    assert_true(r.nodes < 10 * MANY * MANY);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_region_serves_the_most_traffic),
         cmocka_unit_test(large_problems_are_placed_well),
         cmocka_unit_test(buffers_fixed_on_each_other_are_refused),
+        cmocka_unit_test(dives_end_where_the_last_region_has_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
