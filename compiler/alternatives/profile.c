@@ -121,8 +121,7 @@ static bool same_kernel(const char *a, const char *b)
     return length == strcspn(b, " ") && !strncmp(a, b, length);
 }
 
-/* The number of the measured step with this key; -1: none has it. */
-static int find_step(const Profile *profile, const char *key)
+int profile_find(const Profile *profile, const char *key)
 {
     for (int i = 0; i < profile->nstep && *key; i++)
         if (!strcmp(profile->step[i].key, key))
@@ -169,7 +168,7 @@ static Match match(const Profile *profile, const Program *program)
 
     for (int s = 0; s < program->nstep; s++) {
         m.key[s] = step_key(program->arena, &program->step[s]);
-        m.found[s] = find_step(profile, m.key[s]);
+        m.found[s] = profile_find(profile, m.key[s]);
         if (m.found[s] >= 0)
             m.used[m.found[s]] = true;
     }

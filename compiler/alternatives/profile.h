@@ -23,6 +23,9 @@ typedef struct Profile {
 /* Returns 0, or -1 with a message that names the line (status INVALID) or the file (USAGE). */
 int profile_read(Profile *profile, const char *path, Diag *diag);
 
+/* The number of the measured step with this key; -1: none has it. */
+int profile_find(const Profile *profile, const char *key);
+
 /* Replaces predicted times, time[] by step, by measured ones. A step that was not measured, because it was cut into
  * other slices, say, gets a share of the kernel's measured time that no step of this program matches. Without such
  * time, its prediction is corrected by the ratio of all measured times to their predictions. */

@@ -283,7 +283,8 @@ int main(void)
                                        cmocka_unit_test(bytes_are_looked_up_at_every_stride),
                                        cmocka_unit_test(loads_take_elements_that_are_apart),
                                        cmocka_unit_test(planes_of_bytes_become_pixels),
-                                       cmocka_unit_test(transposes_go_in_blocks)};
+                                       cmocka_unit_test(transposes_go_in_blocks),
+                                       cmocka_unit_test(planes_become_triples)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
