@@ -10,7 +10,7 @@ OCC_HOT void occ_conv_run_open(occ_conv *g, const occ_conv_block *b, int64_t ima
 {
     const int full = OCC_TILE_ROWS(b->vectors);
     c = occ_conv_tiles(g, b, image, z, r, c, ends.full, d, h, t, full);
-    OCC_UNROLL(5)
+    OCC_UNROLL(OCC_CONV_SHORTER)
     for (int n = 0; n < OCC_CONV_SHORTER; n++)
         if (occ_conv_shorter(full, least, n) > 0)
             c = occ_conv_tiles(g, b, image, z, r, c, ends.shorter[n], d, h, t, occ_conv_shorter(full, least, n));
@@ -69,8 +69,7 @@ OCC_HOT int64_t occ_conv_line_tiles(occ_conv *g, int64_t group, int64_t from, in
     return c;
 }
 
-/* occ_conv_line for a line whose length is known only at run time. A line of one or two tiles takes all of k at once.
- */
+/* occ_conv_line for a line whose length is known only at run time. One or two tiles take all of k at once. */
 OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_t last, int vectors)
 {
     const int            full = OCC_TILE_ROWS(vectors), least = OCC_CONV_LEAST(vectors);
@@ -91,7 +90,7 @@ OCC_HOT void occ_conv_line_open(occ_conv *g, int64_t group, int64_t from, int64_
             if (first == 0 && stop == g->out[2])
                 g->next = end < g->inputs ? panel.w + end * panel.pitch : after;
             c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.full, begin, end, full);
-            OCC_UNROLL(5)
+            OCC_UNROLL(OCC_CONV_SHORTER)
             for (int n = 0; n < OCC_CONV_SHORTER; n++)
                 if (occ_conv_shorter(full, least, n) > 0)
                     c = occ_conv_line_tiles(g, group, from, last, vectors, kept, first, c, ends.shorter[n], begin, end,

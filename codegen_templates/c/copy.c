@@ -14,26 +14,25 @@
 OCC_HOT void occ_copy_block_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_t n1, int64_t ys0, int64_t ys1,
                                   int64_t xs0, int64_t xs1, int more)
 {
+    int64_t whole0 = 0, whole1 = 0;
 #if OCC_TURNS_FOURS
-    const int     fours = sizeof *y == 4 && ys1 == 1 && xs0 == 1, triples = fours && n1 == 3 && ys0 == 3;
-    const int     bytes = sizeof *y == 1 && ys1 == 1 && xs0 == 1 && n0 == 16;
-    const int64_t done = bytes ? occ_turn_pixels((char *)y, (const char *)x, n1, ys0, xs1, more) : 0;
-    const int64_t whole0 = bytes   ? n0
-                           : fours ? n0 / 4 * 4
-                                   : 0,
-                  whole1 = bytes     ? done
-                           : triples ? n1
-                           : fours   ? n1 / 4 * 4
-                                     : 0;
-    if (done == n1)
-        return;
-    for (int64_t a = 0; triples && a < whole0; a += 4)
-        occ_turn_triples((char *)(y + a * ys0), (const char *)(x + a), xs1 * 4);
-    for (int64_t a = 0; fours && !triples && a < whole0; a += 4)
-        for (int64_t b = 0; b < whole1; b += 4)
-            occ_turn_fours((char *)(y + a * ys0 + b), ys0 * 4, (const char *)(x + a + b * xs1), xs1 * 4);
+    const int beside = ys1 == 1 && xs0 == 1;
+    if (beside && sizeof *y == 1 && n0 == 16) {
+        whole0 = n0;
+        whole1 = occ_turn_pixels((char *)y, (const char *)x, n1, ys0, xs1, more);
+        if (whole1 == n1)
+            return;
+    } else if (beside && sizeof *y == 4) {
+        const int triples = n1 == 3 && ys0 == 3;
+        whole0 = n0 / 4 * 4;
+        whole1 = triples ? n1 : n1 / 4 * 4;
+        for (int64_t a = 0; triples && a < whole0; a += 4)
+            occ_turn_triples((char *)(y + a * ys0), (const char *)(x + a), xs1 * 4);
+        for (int64_t a = 0; !triples && a < whole0; a += 4)
+            for (int64_t b = 0; b < whole1; b += 4)
+                occ_turn_fours((char *)(y + a * ys0 + b), ys0 * 4, (const char *)(x + a + b * xs1), xs1 * 4);
+    }
 #else
-    const int64_t whole0 = 0, whole1 = 0;
     (void)more;
 #endif
     for (int64_t a = 0; a < n0; a++)

@@ -56,7 +56,7 @@ OCC_HOT void occ_q_run_open(const occ_conv_q *q, occ_q_how how, const occ_q_bloc
     OCC_ROLL
     for (; c + full <= ends.full; c += full)
         occ_q_tile_open(q, how, b, image, z, r, c, d, h, all, 0, full);
-    OCC_UNROLL(5)
+    OCC_UNROLL(OCC_CONV_SHORTER)
     for (int n = 0; n < OCC_CONV_SHORTER; n++) {
         const int pixels = occ_conv_shorter(full, OCC_Q_LEAST, n);
         OCC_ROLL

@@ -12,8 +12,8 @@ typedef struct occ_conv_ends {
 } occ_conv_ends;
 
 /* How a run of columns is cut whose number is known only while running.
- *   OCC_CUT_EVEN    full tiles, and those of one and two pixels less. With short vectors it is not: C compilers take a
- *                   third longer for it.
+ *   OCC_CUT_EVEN    full tiles, and those of one and two pixels less. C compilers take a third longer for it, so short
+ *                   vectors go without.
  *   OCC_CUT_EIGHTS  full tiles, which are large, and those of 8, 7, 6, 5 and 4 pixels
  *   OCC_CUT_HALVES  full tiles, then those of 16, 8, 4 and 2 pixels */
 enum { OCC_CUT_EVEN, OCC_CUT_EIGHTS, OCC_CUT_HALVES };
@@ -32,7 +32,7 @@ OCC_HOT int occ_conv_shorter(int full, int least, int n)
 }
 
 /* Columns c to end - 1 in as few tiles as hold them, of `full` pixels and of one or two less, but of `least` at least.
- * Where no such tiles fit, up to least - 1 columns at the end are in no tile. Example: of tiles of at most 6 pixels, 49
+ * Up to least - 1 columns at the end are in no tile if no such tiles fit. Example: of tiles of at most 6 pixels, 49
  * columns make four of 6 and five of 5; 13 columns make 5, 4 and 4; 7 columns make one of 6. */
 OCC_HOT occ_conv_ends occ_conv_even_ends(int64_t c, int64_t end, int full, int least)
 {

@@ -74,7 +74,7 @@ static void find_behind(const Currency *c, int s)
     }
 }
 
-/* What nobody has written yet is current everywhere, but for what the caller gives. */
+/* All places of a tensor are current until somebody writes it; of one that the caller gives, only the first is. */
 static void find_current(const Currency *c)
 {
     const Program *p = c->program;

@@ -62,7 +62,7 @@ static void put_select(Emit *emit, Text *text, const Expr *e)
     text_put(text, ")");
 }
 
-/* What combines two values: the C operator, but the function where that might overflow. */
+/* The C operator that combines two values, and the function that does so where the operator might overflow. */
 static const struct Combination {
     const char *infix, *function;
 } combination[] = {

@@ -163,7 +163,7 @@ static void buffers_fixed_on_each_other_are_refused(void **state)
         }
 }
 
-/* Where the last region has no room, dives go back within dives: 250,000 nodes without an end of all of them. */
+/* Dives go back within dives if the last region has no room: they took 250,000 nodes before they shared an end. */
 static void dives_end_where_the_last_region_has_no_room(void **state)
 {
     enum { MANY = 120 };
