@@ -374,12 +374,11 @@ static const char *absolute_path(Arena *arena, const char *path)
 /* The command of the interpreter, which runs in the temporary folder: a path from here stays one. */
 static const char *python_command(Arena *arena)
 {
-    const char *python = command_variable("OCCAMYC_PYTHON", "python3");
-    char        here[4096];
+    const char *python = command_variable("OCCAMYC_PYTHON", "python3"), *here = absolute_path(arena, "");
 
-    if (*python == '/' || strcspn(python, "/") >= strcspn(python, " ") || !getcwd(here, sizeof here))
+    if (*python == '/' || strcspn(python, "/") >= strcspn(python, " ") || !here)
         return python;
-    return arena_printf(arena, "%s/%s", command_quote(arena, here), python);
+    return arena_printf(arena, "%s%s", command_quote(arena, here), python);
 }
 
 /* Refuses in two lines: the interpreter that was asked, with what it lacks, and the command that mends it. */
