@@ -16,36 +16,35 @@ def tuples(*ranges):
     return np.array(list(itertools.product(*ranges)), np.int64).reshape(*(len(r) for r in ranges), len(ranges))
 
 
+def case(name, operator, nodes, given, made, index, dtype, last):
+    """given and made: shapes by name, for an extent of the last axis; last: a word where that is known only while running."""
+    random, sizes = np.random.default_rng(len(name)), (1, 4, 7) if last else SHAPE[-1:]
+    inputs, outputs = ([helper.make_tensor_value_info(n, TYPES[np.dtype(dtype)], s) for n, s in shapes(last or SHAPE[-1]).items()]
+                       for shapes in (given, made))
+    graph = helper.make_graph(nodes, name, inputs, outputs, [numpy_helper.from_array(index, "i")])
+    return dict(name=name, group=operator, flags=(f"--dim={last}=1..7",) if last else (),
+                model=helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)]),
+                inputs=[{n: np.array(4 * random.normal(size=s), dtype) for n, s in given(size).items()} for size in sizes])
+
+
+def data(size):
+    return [*SHAPE[:-1], size]
+
+
 def scatter(name, index, dtype=np.float32, last=None, reduction="none"):
-    """last: a word for the last extent, known only while running."""
-    random, sizes = np.random.default_rng(len(name)), (SHAPE[-1],) if last is None else (1, 4, 7)
-    made = [SHAPE[:-1] + (size,) for size in sizes]
-    shapes = [(x, index.shape[:-1] + x[index.shape[-1]:]) for x in made]
-    declared = [[*shape[:-1], last or shape[-1]] if len(shape) > (0, index.ndim - 1)[i] else [*shape] for i, shape in enumerate(shapes[0])]
-    kind = TYPES[np.dtype(dtype)]
     node = helper.make_node("ScatterND", ["x", "i", "u"], ["y"], reduction=reduction)
-    graph = helper.make_graph([node], "scatter", [helper.make_tensor_value_info(n, kind, s) for n, s in zip("xu", declared)],
-                              [helper.make_tensor_value_info("y", kind, declared[0])], [numpy_helper.from_array(index, "i")])
-    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)])
-    inputs = [{n: np.array(4 * random.normal(size=s), dtype) for n, s in zip("xu", pair)} for pair in shapes]
-    return dict(name=f"scatter_{name}", group="ScatterND", model=model, flags=(f"--dim={last}=1..7",) if last else (), inputs=inputs)
+    return case(f"scatter_{name}", "ScatterND", [node], lambda n: dict(x=data(n), u=[*index.shape[:-1], *data(n)[index.shape[-1]:]]),
+                lambda n: dict(y=data(n)), index, dtype, last)
 
 
 def gather(name, index, axis=1, dtype=np.float32, last=None):
     """Relu, or a sum, of what is gathered, so that a view of it is read along with other operands."""
-    random, sizes = np.random.default_rng(len(name)), (SHAPE[-1],) if last is None else (1, 4, 7)
-    kind, index = TYPES[np.dtype(dtype)], np.array(index, np.int64)
-    floats = np.issubdtype(dtype, np.floating)
-    shape = [*SHAPE[:-1], last or SHAPE[-1]]
-    nodes = [helper.make_node("Gather", ["x", "i"], ["g"], axis=axis), helper.make_node("Relu", ["g"], ["r"]) if floats else
-             helper.make_node("Identity", ["g"], ["r"]), helper.make_node("Gather", ["x", "i"], ["y"], axis=axis)]
-    nodes += [helper.make_node("Add", ["r", "g"], ["z"])] if floats else [helper.make_node("Identity", ["r"], ["z"])]
-    out = [*shape[:axis], *index.shape, *shape[axis + 1:]]
-    graph = helper.make_graph(nodes, "gather", [helper.make_tensor_value_info("x", kind, shape)],
-                              [helper.make_tensor_value_info(n, kind, out) for n in "yz"], [numpy_helper.from_array(index, "i")])
-    model = helper.make_model(graph, ir_version=9, opset_imports=[helper.make_opsetid("", 20)])
-    inputs = [{"x": np.array(4 * random.normal(size=SHAPE[:-1] + (size,)), dtype)} for size in sizes]
-    return dict(name=f"gather_{name}", group="Gather", model=model, flags=(f"--dim={last}=1..7",) if last else (), inputs=inputs)
+    index, floats = np.array(index, np.int64), np.issubdtype(dtype, np.floating)
+    nodes = [helper.make_node("Gather", ["x", "i"], ["g"], axis=axis), helper.make_node("Relu" if floats else "Identity", ["g"], ["r"]),
+             helper.make_node("Gather", ["x", "i"], ["y"], axis=axis),
+             helper.make_node("Add", ["r", "g"], ["z"]) if floats else helper.make_node("Identity", ["r"], ["z"])]
+    return case(f"gather_{name}", "Gather", nodes, lambda n: dict(x=data(n)),
+                lambda n: dict.fromkeys("yz", [*data(n)[:axis], *index.shape, *data(n)[axis + 1:]]), index, dtype, last)
 
 
 WINDOWS = np.add.outer(range(3), range(4))

@@ -57,7 +57,7 @@ static void a_device_that_falls_behind_computes_the_same(void **state)
     assert_true(copies > 1000 && waits > 1000);
 }
 
-/* Of all damages: those that the checker refuses, that change a run at all, and that change one of the first RUNS. */
+/* Numbers of damages that the checker refuses, that change a run at all, and that change one of the first RUNS. */
 typedef struct Tally {
     int refused, harmful, met;
 } Tally;
@@ -73,10 +73,23 @@ static void tally(Tally *t, const Program *before, const Program *after, bool re
     t->met += first < RUNS;
 }
 
-static void is_enough(const char *what, const Tally *t)
+/* Damages a step, if it is of the kind that is damaged, counts what comes of it, and mends it. */
+typedef void (*Damage)(World *w, const Program *before, const Plan *plan, int step, Tally *t);
+
+static void damage_each(World *w, uint64_t seed, const char *what, Damage damage)
 {
-    print_message("%s: %d refused, %d harmful, of which %d runs meet %d\n", what, t->refused, t->harmful, RUNS, t->met);
-    assert_true(t->harmful > 500 && t->met * 100 >= t->harmful * 99);
+    Random random = {seed};
+    Tally  t = {0, 0, 0};
+
+    for (int round = 0; round < PROGRAMS; round++) {
+        Plan           plan;
+        const Program *before = add_copies(w, &random, &plan);
+
+        for (int s = 0; s < w->program->nstep; s++)
+            damage(w, before, &plan, s, &t);
+    }
+    print_message("%s: %d refused, %d harmful, of which %d runs meet %d\n", what, t.refused, t.harmful, RUNS, t.met);
+    assert_true(t.harmful > 500 && t.met * 100 >= t.harmful * 99);
 }
 
 static bool copies_are_refused(World *w)
@@ -86,78 +99,60 @@ static bool copies_are_refused(World *w)
     return program_recheck_copies(w->program, &unheard) < 0;
 }
 
-static void a_missing_copy_is_refused(void **state)
+static void remove_copy(World *w, const Program *before, const Plan *plan, int step, Tally *t)
 {
-    World *w = *state;
-    Random random = {21};
-    Tally  t = {0, 0, 0};
+    const Program whole = *w->program;
 
-    for (int round = 0; round < PROGRAMS; round++) {
-        Plan           plan;
-        const Program *before = add_copies(w, &random, &plan);
-        const Program  whole = *w->program;
-
-        for (int s = 0; s < whole.nstep; s++) {
-            if (whole.step[s].kind != STEP_COPY)
-                continue;
-            program_splice(w->program, &(Splice){.at = s, .removed = 1, .step = whole.step}, 1);
-            program_find_host_waits(w->program); /* a wait of the copy's own is not missing */
-            tally(&t, before, w->program, copies_are_refused(w));
-            *w->program = whole;
-        }
-    }
-    is_enough("copies that are missing", &t);
+    (void)plan;
+    if (whole.step[step].kind != STEP_COPY)
+        return;
+    program_splice(w->program, &(Splice){.at = step, .removed = 1, .step = whole.step}, 1);
+    program_find_host_waits(w->program); /* a wait of the copy's own is not missing */
+    tally(t, before, w->program, copies_are_refused(w));
+    *w->program = whole;
 }
 
 /* The other way round; and a byte shorter, which is always refused. */
+static void change_copy(World *w, const Program *before, const Plan *plan, int step, Tally *t)
+{
+    Operand *x = w->program->step[step].operand;
+    int      to;
+
+    if (w->program->step[step].kind != STEP_COPY)
+        return;
+    to = x[0].buffer;
+    x[0].buffer = x[1].buffer, x[1].buffer = to;
+    tally(t, before, w->program, copies_are_refused(w));
+    x[1].buffer = x[0].buffer, x[0].buffer = to;
+    for (int k = 0; k < 2; k++) {
+        x[k].dim[0].max--;
+        assert_int_equal(recheck_unheard(w, plan), -1);
+        x[k].dim[0].max++;
+    }
+}
+
+static void remove_wait(World *w, const Program *before, const Plan *plan, int step, Tally *t)
+{
+    if (!w->program->step[step].waits)
+        return;
+    w->program->step[step].waits = false;
+    tally(t, before, w->program, recheck_unheard(w, plan) < 0);
+    w->program->step[step].waits = true;
+}
+
+static void a_missing_copy_is_refused(void **state)
+{
+    damage_each(*state, 21, "copies that are missing", remove_copy);
+}
+
 static void another_copy_is_refused(void **state)
 {
-    World *w = *state;
-    Random random = {22};
-    Tally  t = {0, 0, 0};
-
-    for (int round = 0; round < PROGRAMS; round++) {
-        Plan           plan;
-        const Program *before = add_copies(w, &random, &plan);
-
-        for (int s = 0; s < w->program->nstep; s++) {
-            Operand *x = w->program->step[s].operand;
-            int      to = x ? x[0].buffer : -1;
-
-            if (w->program->step[s].kind != STEP_COPY)
-                continue;
-            x[0].buffer = x[1].buffer, x[1].buffer = to;
-            tally(&t, before, w->program, copies_are_refused(w));
-            x[1].buffer = x[0].buffer, x[0].buffer = to;
-            for (int k = 0; k < 2; k++) {
-                x[k].dim[0].max--;
-                assert_int_equal(recheck_unheard(w, &plan), -1);
-                x[k].dim[0].max++;
-            }
-        }
-    }
-    is_enough("copies the other way round", &t);
+    damage_each(*state, 22, "copies the other way round", change_copy);
 }
 
 static void a_missing_wait_is_refused(void **state)
 {
-    World *w = *state;
-    Random random = {23};
-    Tally  t = {0, 0, 0};
-
-    for (int round = 0; round < PROGRAMS; round++) {
-        Plan           plan;
-        const Program *before = add_copies(w, &random, &plan);
-
-        for (int s = 0; s < w->program->nstep; s++) {
-            if (!w->program->step[s].waits)
-                continue;
-            w->program->step[s].waits = false;
-            tally(&t, before, w->program, recheck_unheard(w, &plan) < 0);
-            w->program->step[s].waits = true;
-        }
-    }
-    is_enough("waits that are missing", &t);
+    damage_each(*state, 23, "waits that are missing", remove_wait);
 }
 
 int main(void)
