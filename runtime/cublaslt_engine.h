@@ -189,7 +189,8 @@ static inline int occ_cublaslt_allowed(const cublasLtMatmulHeuristicResult_t *fo
     return scheme == CUBLASLT_REDUCTION_SCHEME_NONE && parts <= 1 && (apart || !p->addend) && !(flags & ~allowed);
 }
 
-/* Has the library compute a step with what occ_cublaslt_give has left. Returns 0 if it could be put into the stream. */
+/* Has the library compute a step with what occ_cublaslt_give has left. Returns 0, or -1: it could not be put
+ * into the stream. */
 static inline int occ_cublaslt_run(void *library, const occ_cublaslt_product *p, void *const *kept,
                                    const uint64_t algorithm[OCC_CUBLASLT_WORDS], void *stream)
 {
@@ -202,7 +203,9 @@ static inline int occ_cublaslt_run(void *library, const occ_cublaslt_product *p,
                           kept[OCC_CUBLASLT_B], (cublasLtMatrixLayout_t)kept[OCC_CUBLASLT_LAYOUT_B],
                           kept[OCC_CUBLASLT_A], (cublasLtMatrixLayout_t)kept[OCC_CUBLASLT_LAYOUT_A], &scale,
                           kept[p->addend ? OCC_CUBLASLT_ADDEND : OCC_CUBLASLT_Y], y, kept[OCC_CUBLASLT_Y], y, &algo,
-                          kept[OCC_CUBLASLT_WORK], (size_t)p->workspace, (cudaStream_t)stream) != CUBLAS_STATUS_SUCCESS;
+                          kept[OCC_CUBLASLT_WORK], (size_t)p->workspace, (cudaStream_t)stream) == CUBLAS_STATUS_SUCCESS
+               ? 0
+               : -1;
 }
 
 /* Finds the first algorithm of the heuristics' list that is allowed and computes the step. Returns 0, or 1: there is

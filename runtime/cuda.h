@@ -13,6 +13,7 @@
 typedef struct occ_cuda {
     void       *device, *pinned; /* NULL: no bytes were asked for */
     void       *stream;          /* a cudaStream_t, ordered with no other one */
+    const char *text;            /* a sentence on what could not be had; NULL: nothing */
     const char *why;             /* what the runtime says of the call that failed, "no error" if none did */
 } occ_cuda;
 
@@ -29,7 +30,7 @@ static inline void occ_cuda_give(occ_cuda *cuda)
 }
 
 /* Takes the stream and the two blocks, of the device that is current. Returns 0; -12: there is no device, or too little
- * memory of it; -11: a call of the runtime failed. Then nothing is taken, and `why` says more. */
+ * memory of it; -11: a call of the runtime failed. Then nothing is taken, and `text` and `why` say more. */
 static inline int occ_cuda_take(occ_cuda *cuda, int64_t device_bytes, int64_t pinned_bytes)
 {
     cudaStream_t stream = NULL;
@@ -37,16 +38,17 @@ static inline int occ_cuda_take(occ_cuda *cuda, int64_t device_bytes, int64_t pi
     cudaError_t  error = cudaGetDeviceCount(&count);
 
     cuda->device = cuda->pinned = cuda->stream = NULL;
+    cuda->text = NULL;
     if (error == cudaSuccess && count < 1)
         error = cudaErrorNoDevice;
     if (error != cudaSuccess)
-        status = -12;
+        status = -12, cuda->text = "there is no device that can be used";
     else if (device_bytes > 0 && (error = cudaMalloc(&cuda->device, (size_t)device_bytes)) != cudaSuccess)
-        status = -12, cuda->device = NULL;
+        status = -12, cuda->device = NULL, cuda->text = "the device has too little memory";
     else if (pinned_bytes > 0 && (error = cudaMallocHost(&cuda->pinned, (size_t)pinned_bytes)) != cudaSuccess)
-        status = -11, cuda->pinned = NULL;
+        status = -11, cuda->pinned = NULL, cuda->text = "page-locked memory of the host cannot be had";
     else if ((error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != cudaSuccess)
-        status = -11, stream = NULL;
+        status = -11, stream = NULL, cuda->text = "no stream can be made";
     cuda->stream = stream;
     cuda->why = cudaGetErrorString(error);
     if (status) {

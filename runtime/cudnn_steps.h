@@ -13,6 +13,7 @@ enum { OCC_CUDNN_KNOBS = 32 };
 typedef struct occ_cudnn_engine {
     occ_cudnn_conv conv;
     int64_t        index, workspace;                /* number in the library; bytes that its steps have */
+    int64_t        step;                            /* the first that it computes, for messages */
     int64_t        nknob, knob[OCC_CUDNN_KNOBS][2]; /* type, value */
 } occ_cudnn_engine;
 
@@ -102,9 +103,9 @@ static inline occ_cudnn occ_cudnn_other(occ_cudnn_made *d, occ_cudnn graph, occ_
     return plan;
 }
 
-/* The plan of the listed engine, else of another that needs no more workspace; NULL: the step's own kernel. It leaves
- * at most 96 descriptors. */
-static inline void *occ_cudnn_choose(occ_cudnn_made *d, void *library, const occ_cudnn_engine *e)
+/* The plan of the listed engine, else of another that needs no more workspace; NULL: the step's own kernel. *listed
+ * says whether it is the listed one. It leaves at most 96 descriptors. */
+static inline void *occ_cudnn_choose(occ_cudnn_made *d, void *library, const occ_cudnn_engine *e, bool *listed)
 {
     static const cudnnBackendHeurMode_t mode[] = {CUDNN_HEUR_MODE_A, CUDNN_HEUR_MODE_FALLBACK};
 
@@ -116,6 +117,7 @@ static inline void *occ_cudnn_choose(occ_cudnn_made *d, void *library, const occ
     keep = d->count;
     if (graph)
         plan = occ_cudnn_listed(d, graph, device, e);
+    *listed = plan != NULL;
     for (int i = 0; i < 2 && graph && !plan; i++) {
         occ_cudnn_destroy(d, keep);
         plan = occ_cudnn_other(d, graph, device, e, mode[i]);
@@ -125,10 +127,12 @@ static inline void *occ_cudnn_choose(occ_cudnn_made *d, void *library, const occ
     return (void *)plan;
 }
 
-/* Has the library compute a step: `given` is of occ_cudnn_give. Returns 0 if it could be put into the stream. */
+/* Has the library compute a step: `given` is of occ_cudnn_give. Returns 0, or -1: it could not be put into the
+ * stream. */
 static inline int occ_cudnn_run(void *library, void *plan, void *given)
 {
-    return cudnnBackendExecute((cudnnHandle_t)library, (occ_cudnn)plan, (occ_cudnn)given) != CUDNN_STATUS_SUCCESS;
+    return cudnnBackendExecute((cudnnHandle_t)library, (occ_cudnn)plan, (occ_cudnn)given) == CUDNN_STATUS_SUCCESS ? 0
+                                                                                                                  : -1;
 }
 
 /* The tensors of a step as its plan takes them, once it has computed them; NULL: it cannot, or there is no plan. at: x,

@@ -44,8 +44,10 @@ static int host_send(const void *in, void *there, void *back)
 {
     int64_t inputs = host_device_bytes(host_in, host_model.nin), outputs = host_device_bytes(host_out, host_model.nout);
 
-    if (!host_tensors && inputs + outputs > 0 && cudaMalloc(&host_tensors, (size_t)(inputs + outputs)))
+    if (!host_tensors && inputs + outputs > 0 && cudaMalloc(&host_tensors, (size_t)(inputs + outputs))) {
+        host_note(NULL, -1, "the device has too little memory for inputs and outputs", "");
         return -12;
+    }
     if (host_place(host_in, host_model.nin, in, there, (unsigned char *)host_tensors))
         return -11;
     if (host_place(host_out, host_model.nout, NULL, back, (unsigned char *)host_tensors + inputs))

@@ -124,6 +124,7 @@ static void put_source(Emit *emit, Text *text)
     if (prototypes.size)
         text_printf(text, "%s\n", prototypes.data);
     text_append(text, &emit->code.functions);
+    emit_cuda_tell(emit, text);
     emit_engines(emit, text);
     text_append(text, &init);
     text_append(text, &emit->run);

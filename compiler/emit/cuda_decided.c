@@ -221,10 +221,10 @@ void emit_decided_open(Emit *emit, Text *text)
     text_put(text, "#if CUDART_VERSION >= 13000\n");
     for (int i = 0; i < emit->program->ndecided; i++)
         text_printf(text,
-                    "    if (!status) {\n"
-                    "        memory->context->decided[%d] = %s_decided(memory, %s_row_%d);\n"
-                    "        (void)cudaGetLastError();\n    }\n",
-                    i, emit->name, emit->name, i);
+                    "    if (!status)\n"
+                    "        OCC_CAPTURE(%d, memory->context->decided[%d], %s_decided(memory, %s_row_%d),\n"
+                    "                    \"the device cannot decide the branches from here on: the host does\");\n",
+                    emit->program->decided[i].begin, i, emit->name, emit->name, i);
     text_put(text, "#endif\n");
 }
 
@@ -235,9 +235,9 @@ void cuda_row(Emit *emit, int row, int depth)
 
     text_printf(&emit->run,
                 "%sif (memory->context->decided[%d]) { /* steps %d to %d: the device decides */\n"
-                "%s    if (cudaGraphLaunch((cudaGraphExec_t)memory->context->decided[%d], stream))\n"
-                "%s        return OCC_ECUDA;\n%s} else {\n",
-                blanks, row, range.begin, range.end - 1, blanks, row, blanks, blanks);
+                "%s    OCC_CALL(%d, cudaGraphLaunch((cudaGraphExec_t)memory->context->decided[%d], stream), "
+                "\"the graph cannot be launched\");\n%s} else {\n",
+                blanks, row, range.begin, range.end - 1, blanks, range.begin, row, blanks);
     emit_stretches_of(emit, range, depth + 1);
     text_printf(&emit->run, "%s}\n", blanks);
 }

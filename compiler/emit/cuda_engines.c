@@ -156,7 +156,8 @@ static void put_engines(Emit *emit, Text *text)
         if (e->library != LIBRARY_CUDNN)
             continue;
         put_conv(emit, text, first_step_of(p, i));
-        text_printf(text, "%" PRId64 ", %" PRId64 ", %d, {", e->index, e->workspace, e->nknob);
+        text_printf(text, "%" PRId64 ", %" PRId64 ", %d, %d, {", e->index, e->workspace,
+                    (int)(first_step_of(p, i) - p->step), e->nknob);
         for (int k = 0; k < e->nknob; k++)
             text_printf(text, "%s{%" PRId64 ", %" PRId64 "}", k ? ", " : "", e->knob[k][0], e->knob[k][1]);
         text_put(text, e->nknob ? "}},\n" : "{0, 0}}},\n");
@@ -210,6 +211,17 @@ static void put_place(Emit *emit, Text *text, const Operand *x, const char *behi
     text_put(text, behind);
 }
 
+/* The end of a step's lines: what is said where the library does not serve it. */
+static void put_untaken(Text *text, int index, int given, const char *library)
+{
+    text_printf(
+        text,
+        "        if (!c->given[%d])\n"
+        "            (void)occ_tell(memory, %d, -1, \"%s does not compute the step within its planned workspace: "
+        "its own kernel does\");\n    }\n",
+        given, index, library);
+}
+
 /* An operand of a step's expression; NULL: there is none. */
 static const Operand *read_by(const Step *step, int operand)
 {
@@ -231,7 +243,8 @@ static void give_conv(Emit *emit, Text *text, int index)
     text_printf(text, "        c->given[%d] = occ_cudnn_give(&d, c->library, c->engine[%d], &%s_engine[%d], at, ",
                 given, engine, emit->name, engine);
     put_place(emit, text, step_operand_of(step, "work"), ", ");
-    text_put(text, "memory->stream);\n    }\n");
+    text_put(text, "memory->stream);\n");
+    put_untaken(text, index, given, "cuDNN");
 }
 
 /* Those of a product: a, b, bias, addend, y, workspace. */
@@ -251,8 +264,9 @@ static void give_product(Emit *emit, Text *text, int index)
     put_place(emit, text, step_operand_of(step, "work"), "};\n\n");
     text_printf(text,
                 "        c->given[%d] = occ_cublaslt_give(c->products, &%s_product[%d], at, c->product[%d], "
-                "c->algorithm[%d], memory->stream);\n    }\n",
+                "c->algorithm[%d], memory->stream);\n",
                 engine_steps(p, index), emit->name, table_index(p, step), product, product);
+    put_untaken(text, index, engine_steps(p, index), "cuBLASLt");
 }
 
 /* The lines of open for each step of a library. */
@@ -278,11 +292,22 @@ static const char open_engines[] =
     "    unsigned char *device = (unsigned char *)memory->device;\n"
     "    occ_cudnn_made d = {c->made, 0, (int)(sizeof c->made / sizeof *c->made), 0, CUDNN_STATUS_SUCCESS};\n\n"
     "    c->library = occ_cudnn_open(memory->stream);\n"
-    "    if (!c->library)\n        return;\n"
-    "    for (int i = 0; i < (int)(sizeof c->engine / sizeof *c->engine); i++)\n"
-    "        c->engine[i] = occ_cudnn_choose(&d, c->library, &@_engine[i]);\n";
+    "    if (!c->library) {\n"
+    "        (void)occ_tell(memory, -1, -1, \"cuDNN cannot be opened: its steps run their own kernels\");\n"
+    "        return;\n"
+    "    }\n"
+    "    for (int i = 0; i < (int)(sizeof c->engine / sizeof *c->engine); i++) {\n"
+    "        bool listed = true;\n\n"
+    "        c->engine[i] = occ_cudnn_choose(&d, c->library, &@_engine[i], &listed);\n"
+    "        if (c->engine[i] && !listed)\n"
+    "            (void)occ_tell(memory, (int)@_engine[i].step, -1,\n"
+    "                           \"cuDNN refuses the listed engine, or it needs more than its planned workspace: "
+    "another one "
+    "is used\");\n"
+    "    }\n";
 
 static const char after_engines[] = "    c->nmade = d.count;\n"
+                                    "    (void)cudaGetLastError(); /* the next call does not find it again */\n"
                                     "}\n\n"
                                     "#define OCC_ENGINE(plan, step, own) \\\n"
                                     "    (memory->context->given[step] \\\n"
@@ -304,9 +329,13 @@ static const char open_products[] = "/* Finds an algorithm for each step, and ha
                                     "    @_context     *c = memory->context;\n"
                                     "    unsigned char *device = (unsigned char *)memory->device;\n\n"
                                     "    c->products = occ_cublaslt_open();\n"
-                                    "    if (!c->products)\n        return;\n";
+                                    "    if (!c->products) {\n"
+                                    "        (void)occ_tell(memory, -1, -1, \"cuBLASLt cannot be opened: its steps run "
+                                    "their own kernels\");\n"
+                                    "        return;\n    }\n";
 
 static const char after_products[] =
+    "    (void)cudaGetLastError(); /* the next call does not find it again */\n"
     "}\n\n"
     "#define OCC_PRODUCT(which, kept, step, own) \\\n"
     "    (memory->context->given[step] \\\n"

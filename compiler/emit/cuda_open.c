@@ -71,6 +71,32 @@ static void put_reset(Emit *emit, Text *text, bool gives_back)
     text_put(text, "    memory->context->in = 0;\n");
 }
 
+/* --------------------------------------------------------------------------------------------------------- messages */
+
+void emit_cuda_note(Text *text)
+{
+    text_put(
+        text,
+        "    /* Told of what has failed, and of what is done instead: the step's number (-1: of none), a sentence, and "
+        "what the CUDA\n"
+        "     * runtime says (\"\": nothing). Both texts stay. NULL: nobody is told. */\n"
+        "    void (*note)(void *note_context, int step, const char *text, const char *why);\n"
+        "    void *note_context;\n");
+}
+
+void emit_cuda_tell(Emit *emit, Text *text)
+{
+    text_put_named(
+        text,
+        "/* Tells the caller what has failed. error: of the CUDA runtime; below 0: of another library. */\n"
+        "static int occ_tell(const @_memory *memory, int step, int error, const char *text)\n{\n"
+        "    if (memory->note)\n"
+        "        memory->note(memory->note_context, step, text, error > 0 ? cudaGetErrorString((cudaError_t)error) "
+        ": \"\");\n"
+        "    return OCC_ECUDA;\n}\n\n",
+        emit->name);
+}
+
 /* ------------------------------------------------------------------------------------------------------ preparation */
 
 static void put_memory_checks(Emit *emit, Text *text)
@@ -94,11 +120,10 @@ static void put_uploads(Emit *emit, Text *text, const Buffer *resident)
 
         if (!weight->size)
             continue;
-        text_printf(text, "    if (cudaMemcpy(device + %lld, ",
+        text_printf(text, "    OCC_CONSTANT(device + %lld, ",
                     (long long)(emit_share_offset(emit, resident->id) + resident->content[i].at));
         emit_operand(emit, text, &x);
-        text_printf(text, ", %lld, cudaMemcpyHostToDevice)) /* %s */\n        return OCC_ECUDA;\n",
-                    (long long)weight->size, text_comment(emit->arena, weight->name));
+        text_printf(text, ", %lld); /* %s */\n", (long long)weight->size, text_comment(emit->arena, weight->name));
     }
 }
 
@@ -120,21 +145,32 @@ static void put_prepare(Emit *emit, Text *text)
 
     text_put_named(text,
                    "\n/* Checks the memory and what the device can run, and copies the constants. */\n"
-                   "static int @_prepare(const @_memory *memory)\n{\n    int count = 0;\n",
+                   "static int @_prepare(const @_memory *memory)\n{\n    int count = 0, error;\n",
                    emit->name);
     if (uploads.size)
         text_printf(text, "    unsigned char *device;\n%s", file ? "    const unsigned char *weights;\n" : "");
-    text_put(text, "\n    (void)memory;\n");
+    text_put(text, "\n");
     put_memory_checks(emit, text);
-    text_put(text, "    if (cudaGetDeviceCount(&count) || count < 1)\n        return OCC_EDEVICE;\n");
+    text_put(text, "    error = (int)cudaGetDeviceCount(&count);\n"
+                   "    if (error || count < 1) {\n"
+                   "        (void)occ_tell(memory, -1, error, \"there is no device that can be used\");\n"
+                   "        return OCC_EDEVICE;\n    }\n");
     if (emit->nlauncher)
-        text_put_named(text, "    if (@_load())\n        return OCC_EDEVICE;\n", emit->name);
+        text_put_named(
+            text,
+            "    error = @_load();\n"
+            "    if (error) {\n"
+            "        (void)occ_tell(memory, -1, error, \"the device cannot load the kernels: they were compiled "
+            "for others, or the driver is too old\");\n"
+            "        return OCC_EDEVICE;\n    }\n",
+            emit->name);
     if (uploads.size) {
         text_printf(text, "    device = (unsigned char *)memory->device;\n%s",
                     file ? "    weights = (const unsigned char *)memory->weights;\n" : "");
         text_append(text, &uploads);
     }
-    text_put(text, "    return cudaDeviceSynchronize() ? OCC_ECUDA : 0;\n}\n\n");
+    text_put(text, "    OCC_CALL(-1, cudaDeviceSynchronize(), \"the device has failed before the first run\");\n"
+                   "    return 0;\n}\n\n");
 }
 
 /* ----------------------------------------------------------------------------------------------------------- graphs */
@@ -190,7 +226,11 @@ void emit_cuda_open(Emit *emit, Text *text)
     if (program_has_open_graph(emit->program))
         text_put(text, "    memory->context->runs = 0;\n");
     else if (program_has_graph(emit->program))
-        text_put_named(text, "    if (!status)\n        memory->context->graph = @_capture(memory);\n", emit->name);
+        text_put_named(text,
+                       "    if (!status)\n"
+                       "        OCC_CAPTURE(-1, memory->context->graph, @_capture(memory),\n"
+                       "                    \"no graph can be made: runs put their steps into the stream\");\n",
+                       emit->name);
     emit_decided_open(emit, text);
     emit_stretches_open(emit, text);
     text_put(text, "    (void)cudaGetLastError(); /* the next call does not find it again */\n    return status;\n}\n");

@@ -31,20 +31,23 @@ static bool may_fail(const Emit *emit)
 static void put_status_reset(Emit *emit, Text *text)
 {
     if (may_fail(emit))
-        text_printf(text,
-                    "    if (cudaMemsetAsync((unsigned char *)memory->device + %lld, 0, sizeof(int), stream))\n"
-                    "        return OCC_ECUDA;\n",
-                    (long long)status_offset(emit, MEMORY_DEVICE));
+        text_printf(
+            text,
+            "    OCC_CALL(-1, cudaMemsetAsync((unsigned char *)memory->device + %lld, 0, sizeof(int), stream),\n"
+            "             \"the word for the code of a kernel that fails cannot be reset\");\n",
+            (long long)status_offset(emit, MEMORY_DEVICE));
 }
 
 static void put_status_fetch(Emit *emit, Text *text)
 {
     if (may_fail(emit))
-        text_printf(text,
-                    "    if (cudaMemcpyAsync((unsigned char *)memory->pinned + %lld, (unsigned char *)memory->device + "
-                    "%lld, sizeof(int),\n                        cudaMemcpyDeviceToHost, stream))\n"
-                    "        return OCC_ECUDA;\n",
-                    (long long)status_offset(emit, MEMORY_PINNED), (long long)status_offset(emit, MEMORY_DEVICE));
+        text_printf(
+            text,
+            "    OCC_CALL(-1,\n"
+            "             cudaMemcpyAsync((unsigned char *)memory->pinned + %lld, (unsigned char *)memory->device + "
+            "%lld, sizeof(int),\n                             cudaMemcpyDeviceToHost, stream),\n"
+            "             \"the word for the code of a kernel that fails cannot be copied to the host\");\n",
+            (long long)status_offset(emit, MEMORY_PINNED), (long long)status_offset(emit, MEMORY_DEVICE));
 }
 
 /* Waits for the stream; where kernels may fail, the code of the first that did comes with it. */
@@ -57,7 +60,9 @@ static void put_join(Emit *emit, Text *text)
                    emit->name);
     if (!program_has_graph(emit->program))
         put_status_fetch(emit, text);
-    text_put(text, "    if (cudaStreamSynchronize(stream))\n        return OCC_ECUDA;\n");
+    text_put(
+        text,
+        "    OCC_CALL(-1, cudaStreamSynchronize(stream), \"the device has failed in a step before this wait\");\n");
     if (may_fail(emit))
         text_printf(text, "    return *(const int *)(const void *)((unsigned char *)memory->pinned + %lld);\n}\n\n",
                     (long long)status_offset(emit, MEMORY_PINNED));
@@ -165,12 +170,12 @@ static void put_begin(Emit *emit, Text *text)
     if (program_has_open_graph(emit->program))
         text_put_named(text, "    return @_launch(memory, d);\n}\n\n", emit->name);
     else if (program_has_graph(emit->program))
-        text_put_named(
-            text,
-            "    if (memory->context->graph)\n"
-            "        return cudaGraphLaunch((cudaGraphExec_t)memory->context->graph, stream) ? OCC_ECUDA : 0;\n"
-            "    return @_give(memory);\n}\n\n",
-            emit->name);
+        text_put_named(text,
+                       "    if (!memory->context->graph)\n        return @_give(memory);\n"
+                       "    OCC_CALL(-1, cudaGraphLaunch((cudaGraphExec_t)memory->context->graph, stream), "
+                       "\"the graph cannot be launched\");\n"
+                       "    return 0;\n}\n\n",
+                       emit->name);
     else
         text_put(text, "    return 0;\n}\n\n");
 }
@@ -230,12 +235,15 @@ static const char launch[] =
     "        return @_give(memory);\n"
     "    }\n"
     "    if (context->runs == 1) {\n"
-    "        context->runs = @_capture(memory) ? 2 : 3;\n"
-    "        (void)cudaGetLastError(); /* of a capture that failed: a kernel's launch would find it */\n"
+    "        int made;\n\n"
+    "        OCC_CAPTURE(-1, made, @_capture(memory),\n"
+    "                    \"no graph can be made of these extents: runs put their steps into the stream\");\n"
+    "        context->runs = made ? 2 : 3;\n"
     "    }\n"
     "    if (context->runs == 3)\n        return @_give(memory);\n"
-    "    return cudaGraphLaunch((cudaGraphExec_t)context->graph, (cudaStream_t)memory->stream) ? OCC_ECUDA : 0;\n"
-    "}\n\n";
+    "    OCC_CALL(-1, cudaGraphLaunch((cudaGraphExec_t)context->graph, (cudaStream_t)memory->stream), "
+    "\"the graph cannot be launched\");\n"
+    "    return 0;\n}\n\n";
 
 /* -------------------------------------------------------------------------------------------------------- functions */
 

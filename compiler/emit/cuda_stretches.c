@@ -62,8 +62,10 @@ static const char launch[] =
     "/* Gives the device the steps of a stretch: by its graph, or one by one where none could be made. */\n"
     "static int @_launch(const @_memory *memory, int stretch)\n{\n"
     "    cudaGraphExec_t graph = (cudaGraphExec_t)memory->context->graph[stretch];\n\n"
-    "    if (graph)\n        return cudaGraphLaunch(graph, (cudaStream_t)memory->stream) ? OCC_ECUDA : 0;\n"
-    "    return @_give[stretch](memory);\n}\n\n";
+    "    if (!graph)\n        return @_give[stretch](memory);\n"
+    "    OCC_CALL(@_first[stretch], cudaGraphLaunch(graph, (cudaStream_t)memory->stream), "
+    "\"the graph cannot be launched\");\n"
+    "    return 0;\n}\n\n";
 
 void emit_stretches(Emit *emit, Text *text)
 {
@@ -76,7 +78,11 @@ void emit_stretches(Emit *emit, Text *text)
     text_printf(text, "static int (*const %s_give[%d])(const %s_memory *memory) = {", emit->name, count, emit->name);
     for (int i = 0; i < count; i++)
         text_printf(text, "%s%s%s_give_%d", i ? "," : "", i % 4 ? " " : "\n    ", emit->name, i);
-    text_put(text, "\n};\n\n");
+    text_printf(text, "\n};\n\n/* The first step of each stretch. */\nstatic const int %s_first[%d] = {", emit->name,
+                count);
+    for (int i = 0; i < count; i++)
+        text_printf(text, "%s%d", i ? ", " : "", emit->program->stretch[i].begin);
+    text_put(text, "};\n\n");
     text_put_named(text, launch, emit->name);
 }
 
@@ -104,8 +110,8 @@ void emit_stretches_open(Emit *emit, Text *text)
         return;
     text_printf(text, "    for (int i = 0; i < %d && !status; i++) {\n", emit->program->nstretch);
     text_put_named(text,
-                   "        memory->context->graph[i] = @_capture(memory, i);\n"
-                   "        (void)cudaGetLastError(); /* of a capture that failed: a kernel's launch would find it */\n"
+                   "        OCC_CAPTURE(@_first[i], memory->context->graph[i], @_capture(memory, i),\n"
+                   "                    \"no graph can be made of a stretch: runs put its steps into the stream\");\n"
                    "    }\n",
                    emit->name);
 }

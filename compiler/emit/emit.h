@@ -171,9 +171,12 @@ void        emit_loader(Emit *emit, Text *text);     /* the function that loads 
 void cuda_run(Emit *emit);
 void emit_cuda_header(Emit *emit, Text *text);
 
-/* cuda_open.c - the functions open and close, and the type of a memory's context, which the header has. */
+/* cuda_open.c - the functions open and close; the type of a memory's context and the member `note`, which the header
+ * has; the function that calls `note`. */
 void emit_cuda_open(Emit *emit, Text *text);
 void emit_cuda_type(Emit *emit, Text *text);
+void emit_cuda_note(Text *text);
+void emit_cuda_tell(Emit *emit, Text *text);
 
 /* The body of a function behind its `head`: a graph of what `give`, an expression, puts into the stream. @: the
  * program's name. */

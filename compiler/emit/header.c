@@ -316,6 +316,8 @@ static void put_memory(Emit *emit, Text *text)
         emit_swap_members(emit, text);
     if (options_threads(emit->emission->options) > 1)
         put_parallel_for(emit, text);
+    if (emit->program->language == LANGUAGE_DEVICE)
+        emit_cuda_note(text);
     text_printf(text, "} %s_memory;\n\n", emit->name);
 }
 

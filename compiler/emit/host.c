@@ -156,25 +156,25 @@ static void put_device_calls(Emit *emit, Text *text)
 
     text_printf(text,
                 "static occ_cuda host_cuda;\nstatic %s_context host_context;\nstatic %s_memory host_memory;\n%s\n"
+                "static void host_note(void *context, int step, const char *text, const char *why)\n{\n"
+                "    (void)context;\n"
+                "    fprintf(stderr, \"%s: \");\n"
+                "    if (step >= 0)\n        fprintf(stderr, \"step %%d: \", step);\n"
+                "    fprintf(stderr, \"%%s%%s%%s\\n\", text, *why ? \"; the CUDA runtime says: \" : \"\", why);\n}\n\n"
                 "static void host_close(void)\n{\n    %s_close(&host_memory);\n%s    occ_cuda_give(&host_cuda);\n}\n\n"
                 "static int host_open(const HostBlocks *blocks)\n{\n"
                 "    int status = occ_cuda_take(&host_cuda, %s_DEVICE_SIZE, %s_PINNED_SIZE);\n\n"
-                "    if (status)\n        fprintf(stderr, \"%s: the CUDA runtime says: %%s\\n\", host_cuda.why);\n"
-                "    if (status)\n        return status;\n"
+                "    if (status) {\n        host_note(NULL, -1, host_cuda.text, host_cuda.why);\n"
+                "        return status;\n    }\n"
                 "    atexit(host_close);\n"
                 "    host_memory.device = host_cuda.device;\n    host_memory.pinned = host_cuda.pinned;\n"
                 "    host_memory.stream = host_cuda.stream;\n    host_memory.arena = blocks->arena[0];\n"
                 "    host_memory.context = &host_context;\n",
                 emit->name, emit->name, there ? "static void *host_tensors; /* on the device */\n" : "", emit->name,
-                there ? "    (void)cudaFree(host_tensors);\n" : "", emit->upper, emit->upper, emit->name);
+                emit->name, there ? "    (void)cudaFree(host_tensors);\n" : "", emit->upper, emit->upper);
     text_put(text, file ? "    host_memory.weights = blocks->weights;\n" : "");
     text_put(text, emit->plan->state_bytes ? "    host_memory.state = blocks->state;\n" : "");
-    text_printf(text,
-                "    status = %s_open(&host_memory);\n"
-                "    if (status == %s_EDEVICE)\n"
-                "        fprintf(stderr, \"%s: the device's code was not compiled for this device\\n\");\n"
-                "    return status;\n}\n\n",
-                emit->name, emit->upper, emit->name);
+    text_printf(text, "    host_memory.note = host_note;\n    return %s_open(&host_memory);\n}\n\n", emit->name);
     put_device_run(emit, text);
     put_check_weights(emit, text);
 }

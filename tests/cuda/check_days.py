@@ -1,7 +1,7 @@
 """Good and bad days of a program for CUDA, on the fake runtime: check_days.py --occamyc=PROGRAM --device=ARCHIVE --cases=FOLDER --own=FOLDER
 
-models/digits.onnx, with a graph and without: the same bits, in two contexts too (contexts.c). Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer;
-nothing is left that was taken. Graphs of run-time extents (sizes.c), and of stretches between steps of the host (stretches.c), and branches
+models/digits.onnx, with a graph and without: the same bits, in two contexts too (contexts.c). Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer,
+and the sentences of `said_of`; nothing is left that was taken. Graphs of run-time extents (sizes.c), and of stretches between steps of the host (stretches.c), and branches
 that the device decides (decided.c); a graph for each of the sizes that --dim lists (listed.c). No device, an old driver or too little memory: the code that says so.
 """
 
@@ -99,6 +99,30 @@ LISTED = """<ir_version: 8, opset_import: ["" : 17]>
     }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), LAYERS.format("x"))
 
 
+NO_DEVICE, NO_GRAPH = "there is no device that can be used", "no graph can be made: runs put their steps into the stream"
+
+
+def said_of(graph):
+    """What MODEL says when its first, second, ... call of the runtime fails: taking memory, open with six kernels and six constants, a capture
+    of eight steps, a run. Behind the run nothing is said."""
+    taken = [NO_DEVICE, "the device has too little memory", "page-locked memory of the host cannot be had", "no stream can be made"]
+    opened = [NO_DEVICE, *6 * ["the device cannot load the kernels: they were compiled for others, or the driver is too old"],
+              *6 * ["a constant cannot be copied to the device"], "the device has failed before the first run"]
+    steps = [f"step {n}: the step cannot be given to the device" for n in range(1, 9)]
+    ended = "the device has failed in a step before this wait"
+    if not graph:
+        return [[one] for one in (*taken, *opened, *steps, ended)]
+    # Between the two that end the list of graphs is the call that destroys what the graph was made of.
+    graphs = [[NO_GRAPH], *([step, NO_GRAPH] for step in steps), [NO_GRAPH], [NO_GRAPH], [], [NO_GRAPH]]
+    return [*([one] for one in (*taken, *opened)), *graphs, ["the graph cannot be launched"], [ended]]
+
+
+def sentences(text):
+    """What a program has said through `note`, each with the words of the CUDA runtime, which are left out here."""
+    lines = [line.partition("; the CUDA runtime says: ") for line in text.splitlines() if line.startswith("model: ") and "the run failed" not in line]
+    return [line.removeprefix("model: ") if why and why != "no error" else f"no reason behind {line}" for line, _, why in lines]
+
+
 def run(folder, data, **environment):
     """(exit code, everything printed, the first output or None, the runtime's counts)"""
     report, output = os.path.join(folder, "report.txt"), os.path.join(folder, "out", "0.bin")
@@ -117,27 +141,30 @@ def run(folder, data, **environment):
     return done.returncode, done.stdout + done.stderr, answer, counts
 
 
-def failures(folder, data):
+def failures(folder, data, said):
     code, text, right, counts = run(folder, data)
-    if code or not right or counts["wrong"]:
+    if code or not right or counts["wrong"] or sentences(text):
         yield f"a plain run: exit {code}: {text}"
         return
     if counts["device_blocks"] != 1 or counts["pinned_blocks"] > 1:
         yield f"{counts['device_blocks']} blocks of the device, {counts['pinned_blocks']} of pinned memory"
     for seed in range(1, SEEDS + 1):
         code, text, answer, _ = run(folder, data, OCC_FAKE_SEED=str(seed))
-        if code or answer != right:
+        if code or answer != right or sentences(text):
             yield f"seed {seed}: exit {code}, other bits"
     for call in range(1, counts["calls"] + 1):
         code, text, answer, after = run(folder, data, OCC_FAKE_FAIL=str(call))
         if code not in (0, 1) or (code == 1 and "(-1" not in text) or (code == 0 and answer != right):
             yield f"call {call} fails: exit {code}: {text}"
+        if sentences(text) != (said[call - 1] if call <= len(said) else []):
+            yield f"call {call} fails: said {sentences(text)}, wanted {said[call - 1:call]}"
         if after.get("live_blocks") or after.get("live_handles"):
             yield f"call {call} fails: {after['live_blocks']} blocks, {after['live_handles']} handles are left"
-    for name, value, why in (("OCC_FAKE_DEVICES", "0", "no CUDA-capable device"), ("OCC_FAKE_DRIVER", "old", "driver version is insufficient"),
-                             ("OCC_FAKE_MEMORY", "1000", "out of memory")):
+    for name, value, what, why in (("OCC_FAKE_DEVICES", "0", NO_DEVICE, "no CUDA-capable device"),
+                                   ("OCC_FAKE_DRIVER", "old", NO_DEVICE, "driver version is insufficient"),
+                                   ("OCC_FAKE_MEMORY", "1000", "the device has too little memory", "out of memory")):
         code, text, _, _ = run(folder, data, **{name: value})
-        if code != 1 or "EDEVICE (-12)" not in text or "the CUDA runtime says: " + why not in text:
+        if code != 1 or "EDEVICE (-12)" not in text or f"model: {what}; the CUDA runtime says: {why}" not in text:
             yield f"{name}={value}: exit {code}: {text}"
 
 
@@ -147,7 +174,7 @@ def build(arguments, model, folder, *flags, main=None):
                            device=os.path.abspath(arguments.device))
     host.compile_model(tools, os.path.abspath(model), folder, [])
     if main:
-        for header in ("runtime/cuda.h", "tests/cuda/expect.h", "tests/cuda/failing.h", "tests/cuda/taken.h"):
+        for header in ("runtime/cuda.h", "tests/cuda/expect.h", "tests/cuda/failing.h", "tests/cuda/heard.h", "tests/cuda/taken.h"):
             shutil.copy(header, folder)
         with open(main) as file, open(os.path.join(folder, "main.c"), "w") as to:
             to.write(("" if "--graph=off" in flags else "#define WITH_GRAPH\n") + f"#define {os.path.basename(folder).upper()}\n" + file.read())
@@ -233,8 +260,8 @@ def listed_failures(arguments, folder):
     yield from host_failures(arguments, folder, "listed", "listed", saved(folder, "listed", LISTED), lines, "--dim=n=2|5|1", "--state=t:s")
     with open(os.path.join(folder, "listed", "model.c")) as file:
         text = file.read()
-    if text.count("cudaMemcpyHostToDevice)) /* ") != 1:
-        yield f"listed: {text.count('cudaMemcpyHostToDevice)) /* ')} constants are copied to the device, wanted one"
+    if text.count(" OCC_CONSTANT(device") != 1:
+        yield f"listed: {text.count(' OCC_CONSTANT(device')} constants are copied to the device, wanted one"
 
 
 def check_failures(arguments, folder):
@@ -274,8 +301,10 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = os.path.join(folder, "days")
-        build(arguments, MODEL, folder)
-        found = list(failures(folder, os.path.abspath(INPUT)))
+        found = []
+        for flag in ("--graph=auto", "--graph=off"):
+            build(arguments, MODEL, folder, flag)
+            found += failures(folder, os.path.abspath(INPUT), said_of(flag == "--graph=auto"))
         found += context_failures(arguments, folder)
         found += size_failures(arguments, folder)
         found += stretch_failures(arguments, folder)

@@ -93,7 +93,12 @@ static void run_opened(void *trial)
     Trial *t = trial;
 
     t->plain += !t->network->context.graph;
+    if (!t->network->context.graph)
+        expect("a note", heard.count > 0, 1),
+            expect_notes("notes without a graph", heard.count,
+                         "no graph can be made: runs put their steps into the stream");
     run_right(t);
+    expect_notes("notes of a right run", 0, "");
 }
 
 int main(int argc, char **argv)

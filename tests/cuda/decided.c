@@ -22,8 +22,10 @@ enum { INPUTS = 1 << LEVELS };
 
 #ifdef CAPTURED
 #define WHOLE graph
+#define LACKED "no graph can be made: runs put their steps into the stream"
 #else
 #define WHOLE decided[0]
+#define LACKED "the device cannot decide the branches from here on: the host does"
 #endif
 
 /* An input's number says three things of it: its sum is above 0, its maximum above 1, its minimum below -4. */
@@ -169,6 +171,8 @@ static void run_opened(void *trial)
     Trial *t = trial;
 
     t->host += !decides(t->network);
+    expect("a note where the host decides", heard.count > 0 || decides(t->network), 1);
+    expect_notes("notes of an open", heard.count, decides(t->network) ? "" : LACKED);
     for (int k = 0; k < INPUTS; k++)
         expect("run", run(t->network, k), 0), expect_bits(t->network);
 }

@@ -145,6 +145,9 @@ static void run_opened(void *trial)
     t->opened++;
     t->plain += made(t->network) < GRAPHS;
     expect("graphs that are missing", GRAPHS - made(t->network) <= 1, 1);
+    expect("a note where one is missing", heard.count > 0, made(t->network) < GRAPHS);
+    expect_notes("notes of an open", heard.count,
+                 "no graph can be made of a stretch: runs put its steps into the stream");
     for (int i = 0; i < SIZES; i++) {
         int of = (t->opened + i) % SIZES;
 

@@ -75,7 +75,18 @@ static void run_streak(Network *n, int rows, int columns, int runs)
             expect("calls", after.calls - before.calls, 2);
         if (!first_graph)
             expect("handles", after.live_handles - before.live_handles, 0);
+        expect_notes("notes of a good run", 0, "");
     }
+}
+
+/* The last capture failed. */
+static int no_graph(const Network *n)
+{
+#ifdef WITH_GRAPH
+    return n->context.runs == 3;
+#else
+    return n == NULL;
+#endif
 }
 
 /* In the second run of a size the n-th call fails, of all that it makes. `before`: a graph of another size is there. */
@@ -92,6 +103,9 @@ static int fail_call(Network *n, int64_t call, int before)
     fake_settings()->fail_call = 0;
     if (code && code != MODEL_ECUDA)
         expect("code of a failing run", code, MODEL_ECUDA);
+    expect("a note of a call that fails", heard.count > 0, code || no_graph(n));
+    expect_notes("notes of a call that fails", heard.count,
+                 code ? "" : "no graph can be made of these extents: runs put their steps into the stream");
     for (int i = 0; i < 3; i++)
         expect("a run behind a failing one", run(n, 299, 63), 0);
     expect("another size behind it", run(n, 7, 4), 0);

@@ -137,6 +137,9 @@ static void run_opened(void *trial)
     t->opened++;
     t->plain += made(t->network) < GRAPHS;
     expect("graphs that are missing", GRAPHS - made(t->network) <= 1, 1);
+    expect("a note where one is missing", heard.count > 0, made(t->network) < GRAPHS);
+    expect_notes("notes of an open", heard.count,
+                 "no graph can be made of a stretch: runs put its steps into the stream");
     expect("run", run(t->network, t->opened % 4, t->opened / 4 % 2), 0), expect_bits(t->network);
 }
 

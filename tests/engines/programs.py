@@ -1,5 +1,6 @@
 """Programs for the fake CUDA runtime that libraries of our own take part in: what test_steps.py and test_products.py share."""
 
+import collections
 import os
 import pathlib
 import re
@@ -27,6 +28,7 @@ class Programs(unittest.TestCase):
     """A model whose programs are built once each. A subclass names its text, weights and inputs."""
     MODEL, WEIGHTS, INPUTS = "", {}, {}
     DEFINES = ()                             # the libraries that programs are built with
+    notes = ()                               # what the last run has said through the member `note`
 
     @classmethod
     def setUpClass(cls):
@@ -72,11 +74,16 @@ class Programs(unittest.TestCase):
         for path in (report, *(room / "out").iterdir()):
             path.unlink(missing_ok=True)
         done = run(["./model", *(cls.folder / f"{name}.bin" for name in cls.INPUTS)], room, status, OCC_FAKE_REPORT=str(report), **environment)
+        cls.notes = re.findall(r"^model: (?:step \d+: )?(?!the run failed)(.*)$", done.stderr, re.M)
         counts = {name: int(value) for name, value in (line.split() for line in report.read_text().splitlines())}
         if counts["live_blocks"] or counts["live_handles"] or counts["wrong"]:
             raise AssertionError(f"{counts}: {done.stderr}")
         outputs = [path.read_bytes() for path in sorted((room / "out").iterdir())]
         return b"".join(outputs) if outputs else None, counts, done.stderr
+
+    def said(self, *wanted):
+        """The last run has said these (sentence, how often), and nothing else."""
+        self.assertEqual(collections.Counter(self.notes), dict(wanted))
 
     @staticmethod
     def distance(a, b):

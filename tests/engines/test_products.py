@@ -58,6 +58,8 @@ INPUTS = {"x": (3, 5, 8), "z": (3, 8, 6), "v": (8, 7), "c": (7,), "d": (3, 5, 6)
 STEPS = 6                                   # of which the library computes all: not those of `own` and `far`
 FMA, HMMA, SUMS, HALF, TF32, FLOAT = (1 << i for i in range(6))
 EXACT = FMA | SUMS | FLOAT
+OWN = "cuBLASLt does not compute the step within its planned workspace: its own kernel does"
+CLOSED = "cuBLASLt cannot be opened: its steps run their own kernels"
 MADE = {"create", "layout", "operation", "preference", "set", "tell"}
 
 
@@ -111,6 +113,7 @@ class Products(Programs):
                 found, lines, ran = self.answer(name, algorithm(1000), options=options, OCC_FAKE_SEED=str(seed))
                 outputs.add(found)
                 self.served(lines, ran)
+                self.said()
         self.assertEqual(len(outputs), 1)
         self.close(outputs.pop(), self.own)
 
@@ -127,6 +130,7 @@ class Products(Programs):
             self.close(found, self.own)
             found, lines, ran = self.answer("graph", wrong)
             self.assertEqual((found, ran, lines.count("product")), (self.own, 0, 0), wrong)
+            self.said((OWN, STEPS))
 
     def test_an_algorithm_that_fails_is_followed_by_the_next(self):
         for wrong in (algorithm(needed=-1), algorithm(8, needed=1001), algorithm(align=4096)):
@@ -140,6 +144,7 @@ class Products(Programs):
     def test_an_addend_elsewhere_needs_an_algorithm_that_takes_it(self):
         found, lines, ran = self.answer("graph", algorithm(apart=0))
         self.assertEqual(ran, 2 * (STEPS - 1))
+        self.said((OWN, 1))
         self.close(found, self.own)
 
     def test_compute_types(self):
@@ -164,9 +169,12 @@ class Products(Programs):
         for call, line in enumerate(lines, 1):
             if line == "destroy":
                 continue
-            found, _, _ = self.answer("graph", script, status=None if call in in_run else 0, FAKE_CUBLASLT_FAIL=str(call))
+            found, _, ran = self.answer("graph", script, status=None if call in in_run else 0, FAKE_CUBLASLT_FAIL=str(call))
             self.assertTrue(found is not None or call in in_run, f"{call} {line}")
             self.assertTrue(found is None or self.distance(found, self.own) < 1e-5, f"{call} {line}")
+            self.assertTrue(self.notes or ran == 2 * STEPS, f"{call} {line}")
+            if line == "create":
+                self.said((CLOSED, 1))
 
     def test_calls_of_the_runtime_that_fail(self):
         script, room = algorithm(1000), self.make("graph", 1000)

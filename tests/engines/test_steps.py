@@ -34,6 +34,10 @@ WEIGHTS = {"w1": (8, 4, 3, 3), "w2": (8, 8, 3, 1), "w3": (8, 4, 1, 1), "w4": (8,
 STEPS = 6                                   # of which engines compute all: the tanh of `fourth` is its own
 ENGINE = "A:1:3:{asked}:0:0:{needed}:7 "    # an entry of FAKE_CUDNN; asked: the planned workspace
 OTHER = "F:1:5:0:0:0:0:-1 "
+# What the program says.
+ANOTHER = "cuDNN refuses the listed engine, or it needs more than its planned workspace: another one is used"
+OWN = "cuDNN does not compute the step within its planned workspace: its own kernel does"
+CLOSED = "cuDNN cannot be opened: its steps run their own kernels"
 
 
 class Engines(Programs):
@@ -81,6 +85,7 @@ class Steps(Engines):
                 found, steps, _ = self.answer(name, script, options=options, OCC_FAKE_SEED=str(seed))
                 outputs.add(found)
                 self.assertEqual(steps, [2 * STEPS, 2 * STEPS])          # once in open, and in the run or its capture
+                self.said()
         self.assertEqual(len(outputs), 1)
         self.close(outputs.pop(), self.own)
 
@@ -99,6 +104,7 @@ class Steps(Engines):
                        ""):
             found, steps, _ = self.answer("graph", script + OTHER)
             self.assertEqual(steps, [2 * STEPS, 2 * STEPS])
+            self.said((ANOTHER, STEPS))
             self.close(found, self.own)
 
     def test_own_kernels_take_the_place_of_engines(self):
@@ -106,13 +112,16 @@ class Steps(Engines):
                        "A:1:4:1000:0:1:1000:7 ", OTHER.replace(":0:0:0:-1", ":0:0:1001:-1")):
             found, steps, _ = self.answer("graph", script)
             self.assertEqual((found, steps), (self.own, [0, 0]), script)
-        for call in ("create", "execute"):
+            self.said((OWN, STEPS))
+        for call, said in (("create", (CLOSED, 1)), ("execute", (OWN, STEPS))):
             found, steps, _ = self.answer("graph", ENGINE.format(asked=1000, needed=1000), FAKE_CUDNN_FAIL=call)
             self.assertEqual((found, steps), (self.own, [0, 0]), call)
+            self.said(said)
 
     def test_programs_need_no_library(self):
         found, steps, _ = self.answer("without", ENGINE.format(asked=1000, needed=1000), library=False)
         self.assertEqual((found, steps), (self.own, [0, 0]))
+        self.said()
 
     def test_calls_of_the_runtime_that_fail(self):
         script = ENGINE.format(asked=1000, needed=1000)
@@ -120,6 +129,7 @@ class Steps(Engines):
         for call in range(1, counts["calls"] + 1):
             found, _, _ = self.answer("graph", script, status=None, OCC_FAKE_FAIL=str(call))
             self.assertTrue(found is None or self.distance(found, right) < 1e-5, call)
+            self.assertTrue(self.notes or found == right, call)
 
     def test_workspaces_are_planned(self):
         sizes = [self.device_bytes(self.make(f"size_{workspace}", workspace)) for workspace in (0, 1000, 100000)]
