@@ -1,7 +1,7 @@
 """Other forms of a network of floats, as users get them from ONNX Runtime's tools: NAME_qdq and NAME_qop (static, bytes between
 operators, as pairs of QuantizeLinear and DequantizeLinear or as operators on bytes), NAME_dyn (ranges found in each run), NAME_f16.
 
-forms.py FOLDER NAME...: makes FOLDER/NAME_FORM.onnx of FOLDER/NAME.onnx for every form, where it is not there.
+forms.py FOLDER NAME...: makes FOLDER/NAME_FORM.onnx of FOLDER/NAME.onnx for every form, where it is not there; NAME_FORM: for this form.
 """
 
 import sys
@@ -40,8 +40,12 @@ def make(folder, name, form):
 
 def main(folder, names):
     for name in names:
-        for form in FORMS:
-            make(Path(folder), name, form)
+        plain, _, form = name.rpartition("_")
+        if form in FORMS:
+            make(Path(folder), plain, form)
+        else:
+            for each in FORMS:
+                make(Path(folder), name, each)
 
 
 if __name__ == "__main__":

@@ -56,17 +56,34 @@ check-cuda-days: $(BUILD)/occamyc $(VENV) $(CASES) $(BUILD)/own_cases/stamp $(CU
 	$(PYTHON) tests/cuda/check_days.py --occamyc=$< --device=$(CUDA_ROOM)/libfakecuda.a --cases=$(BUILD)/cases \
 	  --own=$(BUILD)/own_cases
 
-# Nodes on the host or on the device at random; with all networks and ten placements of each a goal of its own.
-CUDA_PLACE_LONG := gtcrn_simple dtln_model_1 mlperf_tiny_kws_int8_qdq mlperf_tiny_vww_96_float mnist_8 silero_vad magika_standard_v3_3 \
-                   super_resolution_10 ultraface_rfb320
+# Nodes on the host or on the device at random, under several orders of what is enqueued; with all networks, ten placements of each and
+# five orders of each placement a goal of its own, which takes an hour of one core. Networks that are exported have their rules elsewhere.
+CUDA_PLACE_OWN     := digits digits_int8 tones reverse
+CUDA_PLACE_REAL    := basic_pitch_nmp dtln_model_1 gtcrn_simple magika_standard_v3_3 mlperf_tiny_kws_int8_qdq mlperf_tiny_vww_96_float mnist_8 \
+                      silero_vad silero_vad_openvino_16k super_resolution_10 ultraface_rfb320 yolox_nano
+CUDA_PLACE_WIDE    := crnn_32x100 lstm_2x256 gru_3x128 nbeats_96 xvector_300 pointnet_1024 wavenet_1024 dlrm_128 tinybert_encoder_128 \
+                      patchtst_512 tcn_1024 tsmixer_336 dlinear_336 autoformer_336 conformer_block_200 dilated_context_64 style_128 \
+                      svtr_tiny_32x100 graphsage_2708 poolformer_s12_128 cait_xxs_4 deit_tiny_4 levit_128s_224 mobilevit_xs_256 \
+                      fastdepth_224 pose_256x192
+CUDA_PLACE_FORMS   := dlrm_128_f16 tcn_1024_f16 tcn_1024_qop fastdepth_224_qop pose_256x192_qdq
+CUDA_PLACE_CLASSIC := squeezenet1_1 shufflenet_v2_x1_0 mobilenet_v2 mobilenet_v3_large mnasnet1_0 regnet_y_400mf \
+                      ssdlite320_mobilenet_v3_large_select ssd300_vgg16_select
+CUDA_PLACE_LIGHT   := light_squeezenet light_shufflenet
+CUDA_PLACE_MADE    := $(CUDA_PLACE_WIDE:%=$(BUILD)/models/wide/%.onnx) $(CUDA_PLACE_FORMS:%=$(BUILD)/models/wide/%.onnx) \
+                      $(CUDA_PLACE_CLASSIC:%=$(BUILD)/models/%.onnx)
+CHECK_PLACES        = $(PYTHON) tests/cuda/check_places.py --occamyc=$(BUILD)/occamyc --device=$(CUDA_ROOM)/libfakecuda.a --work=$(CUDA_ROOM)/places
 
-check-cuda-places: $(BUILD)/occamyc $(VENV)
-	PATH=$(abspath $(BUILD))/venv/bin:$$PATH $(PYTHON) tests/cuda/check_places.py --occamyc=$< --work=$(CUDA_ROOM)/places models/digits.onnx \
-	  models/digits_int8.onnx models/tones.onnx
+# Half precision and bytes.
+$(CUDA_PLACE_FORMS:%=$(BUILD)/models/wide/%.onnx): tests/bench/forms.py $(CUDA_PLACE_WIDE:%=$(BUILD)/models/wide/%.onnx) | $(VENV)
+	rm -f $@
+	$(PYTHON) -W ignore $< $(@D) $(basename $(@F))
 
-check-cuda-places-all: $(BUILD)/occamyc $(VENV)
-	PATH=$(abspath $(BUILD))/venv/bin:$$PATH $(PYTHON) tests/cuda/check_places.py --occamyc=$< --work=$(CUDA_ROOM)/places --seeds=10 \
-	  models/digits.onnx models/digits_int8.onnx models/tones.onnx $(wildcard $(CUDA_PLACE_LONG:%=$(REAL)/%/model.onnx))
+check-cuda-places: $(BUILD)/occamyc $(VENV) $(CUDA_ROOM)/libfakecuda.a
+	$(CHECK_PLACES) models/digits.onnx models/digits_int8.onnx models/tones.onnx
+
+check-cuda-places-all: $(BUILD)/occamyc $(VENV) $(CUDA_ROOM)/libfakecuda.a $(CUDA_PLACE_MADE) $(BUILD)/models/light/stamp
+	$(CHECK_PLACES) --seeds=10 --orders=5 $(CUDA_PLACE_OWN:%=models/%.onnx) $(CUDA_PLACE_REAL:%=$(REAL)/%/model.onnx) $(CUDA_PLACE_MADE) \
+	  $(CUDA_PLACE_LIGHT:%=$(BUILD)/models/light/%.onnx)
 
 # The random models of fuzz-answers, every second one with random nodes on the host: always the same ones, or those of SEED= and KIND=.
 FUZZ_DEVICE = $(PYTHON) -Wignore tests/cuda/fuzz_device.py --occamyc=$(BUILD)/occamyc --device=$(CUDA_ROOM)/libfakecuda.a --jobs=$(JOBS)
