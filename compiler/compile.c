@@ -85,8 +85,12 @@ static Winograd choose_winograd(const Compilation *c)
 /* Prepares the lowering once; the model may be lowered several times. */
 static int stage_choose(Compilation *c)
 {
-    c->lowering = (Lowering){
-        .model = c->model, .options = *c->options, .target = c->target, .diag = c->diag, .beside = c->beside};
+    c->lowering = (Lowering){.model = c->model,
+                             .options = *c->options,
+                             .target = c->target,
+                             .diag = c->diag,
+                             .listed = c->whole,
+                             .beside = c->beside};
     c->lowering.options.winograd = choose_winograd(c);
     if (c->options->profile && profile_read(&c->lowering.profile, c->options->profile, c->diag) < 0)
         return -1;

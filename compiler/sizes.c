@@ -95,7 +95,7 @@ static const Buffer *port_buffer(const Side *s, int combination, int port)
     const Program *p = s->v[combination].chosen.program;
     int            buffer = (s->in ? p->in : p->out)[port].buffer;
 
-    return buffer < 0 || p->buffer[buffer].kind == BUFFER_STATE ? NULL : &p->buffer[buffer];
+    return buffer < 0 || buffer_is_state(&p->buffer[buffer]) ? NULL : &p->buffer[buffer];
 }
 
 /* The places that the plan of the last combination gives. */

@@ -75,6 +75,11 @@ typedef struct HostBlocks {
     void       *kept, *swap, *loads; /* HOST_SWAP: weights that stay, the state of loads, the loader */
 } HostBlocks;
 
+/* State that stays in a device's memory, and the copy of it in HostBlocks.state. */
+typedef struct HostState {
+    int64_t here, there, bytes; /* offsets in HostBlocks.state and in the device's memory */
+} HostState;
+
 typedef struct HostModel {
     const char       *name;
     const HostPort   *in, *out;
@@ -82,7 +87,7 @@ typedef struct HostModel {
     size_t            in_size, out_size; /* bytes of the structs of inputs and outputs */
     const HostRegion *region;
     int               nregion;
-    int64_t           state_size, weights_size;
+    int64_t           state_size, state_align, weights_size;
     const char       *weights_file; /* NULL: the weights are linked in */
     int (*run)(const HostBlocks *blocks, const void *in, void *out);
     int (*init)(HostBlocks *blocks, int64_t bytes); /* checks blocks->weights */

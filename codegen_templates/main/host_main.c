@@ -222,7 +222,7 @@ static void host_allocate_memory(Host *h)
         h->arena[r] = host_fence(host_model.region[r].size, host_model.region[r].align);
         h->blocks.arena[r] = h->arena[r].data;
     }
-    h->state = host_fence(host_model.state_size, 64);
+    h->state = host_fence(host_model.state_size, host_model.state_align);
     h->blocks.state = h->state.data;
     h->in = (unsigned char *)host_allocate((int64_t)host_model.in_size);
     h->out = (unsigned char *)host_allocate((int64_t)host_model.out_size);

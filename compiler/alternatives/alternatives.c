@@ -45,7 +45,7 @@ static int split_for_device(const Lowering *lowering, Program *program)
             program_apply_order(program, &order);
     }
     program_find_homes(program, options->placing, options->placement);
-    program_add_copies(program, options->plan.io_arena, options->io_device);
+    program_add_copies(program, options->plan.io_arena, options->io_device, lowering->listed);
     program_make_resident(program);
     program_gather_staging(program);
     if (!options->no_graph)

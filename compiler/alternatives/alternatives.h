@@ -18,6 +18,7 @@ typedef struct Lowering {
     Options          options; /* the command's options, with the kernels that were chosen */
     const Target    *target;
     Diag            *diag;
+    bool             listed;  /* for one of several combinations of sizes, whose programs have one state */
     const Residency *beside;  /* with --weights=swap: programs that share the memory; NULL: there are none */
     Profile          profile; /* measured times, from the file of --profile */
 } Lowering;

@@ -86,7 +86,14 @@ static int join_port(Joining *j, bool in, int index)
     return joined_type(j, in, index, &port->type);
 }
 
-/* The next run reads the state that a run leaves, and may take another branch: so both need the same layout. */
+/* In what memory a branch keeps a state. */
+static BufferKind state_kind(const Joining *j, int variant, const StatePair *pair)
+{
+    return j->variant[variant].program->buffer[port_of(j, variant, true, pair->input)->buffer].kind;
+}
+
+/* The next run reads the state that a run leaves, and may take another branch: so both need the same layout, in the
+ * same memory. */
 static int check_state(const Joining *j, const StatePair *pair)
 {
     const Port *in = &j->program->in[pair->input], *out = &j->program->out[pair->output];
@@ -97,6 +104,12 @@ static int check_state(const Joining *j, const StatePair *pair)
                               "--state=%s:%s: --dim lists the sizes of axis %d of '%s', and each would have a layout "
                               "of its own; compile once for each size, or give bounds (--dim NAME=A..B)",
                               out->value->name, in->value->name, axis, in->value->name);
+    for (int i = 1; i < j->count; i++)
+        if (state_kind(j, i, pair) != state_kind(j, 0, pair))
+            return diag_unsupported(j->diag, (Loc){0},
+                                    "--state=%s:%s: some sizes that --dim lists keep it on the device, others on the "
+                                    "host; compile once for each size",
+                                    out->value->name, in->value->name);
     return 0;
 }
 
@@ -204,7 +217,7 @@ static void renumber(Joining *j, int index)
 
         if (buffer.kind != BUFFER_WEIGHT)
             buffer.name = arena_printf(j->arena, "%s: %s", label, buffer.name);
-        r->buffer[b] = buffer.kind == BUFFER_STATE      ? add_state(j, buffer)
+        r->buffer[b] = buffer_is_state(&buffer)         ? add_state(j, buffer)
                        : buffer.kind == BUFFER_RESIDENT ? joining_take_block(j, r, b)
                        : b == from->dims                ? j->program->dims
                                                         : joining_add_buffer(j, buffer, offset[b]);

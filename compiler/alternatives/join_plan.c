@@ -1,5 +1,6 @@
 /* join_plan.c - the plan of a joined program. Branches share the memory, and buffers keep the offsets of their
- * variants' plans; but run-time integers exist once, above all others, and a device's constants once, below them.
+ * variants' plans; but run-time integers exist once, above all others, and a device's constants and state once, below
+ * them.
  *
  *   variants   [ a | integers | b ]    [ c | integers ]
  *   joined     [ a | b | integers ], of which c shares the first bytes */
@@ -13,9 +14,15 @@ static int64_t offset_in_memory(const Plan *plan, int buffer)
     return plan->offset[buffer] < 0 ? -1 : plan->offset[buffer] - plan->share[plan->region[buffer]].base;
 }
 
+/* Constants or state in a device's memory. */
+static bool stays_on_device(const Program *p, int buffer)
+{
+    return p->buffer[buffer].kind == BUFFER_RESIDENT || p->buffer[buffer].kind == BUFFER_DEVICE_STATE;
+}
+
 static bool is_live_throughout(const Program *p, int buffer)
 {
-    return buffer == p->dims || p->buffer[buffer].kind == BUFFER_RESIDENT;
+    return buffer == p->dims || stays_on_device(p, buffer);
 }
 
 /* Whether a buffer takes bytes of a memory that others of its variant need, too. */
@@ -99,19 +106,19 @@ static void begin_plan(Joining *j, const Plan *most)
         j->plan->share[r].traffic = most->share[r].traffic;
 }
 
-/* The constants of a device lie below all others. Their sizes keep the alignment of these. */
-static void place_constants(Joining *j)
+/* What stays on a device lies below all others, whose alignment it keeps. */
+static void place_lasting(Joining *j)
 {
     const Program *p = j->program;
     int64_t        bytes[MAX_REGIONS] = {0};
 
     for (int b = 0; b < p->nbuffer; b++)
-        if (p->buffer[b].kind == BUFFER_RESIDENT) {
+        if (stays_on_device(p, b)) {
             j->offset[b] = bytes[j->memory[b]];
-            bytes[j->memory[b]] += int_round_up(p->buffer[b].size, p->buffer[b].align);
+            bytes[j->memory[b]] += int_round_up(p->buffer[b].size, j->plan->share[j->memory[b]].align);
         }
     for (int b = 0; b < p->nbuffer; b++)
-        if (p->buffer[b].kind != BUFFER_RESIDENT && j->offset[b] >= 0)
+        if (!stays_on_device(p, b) && j->offset[b] >= 0)
             j->offset[b] += bytes[j->memory[b]];
     for (int r = 0; r < j->plan->nshare; r++)
         j->top[r] += bytes[r];
@@ -172,7 +179,7 @@ void joining_plan(Joining *j)
     const Plan        *most = j->variant[index].plan;
 
     begin_plan(j, most);
-    place_constants(j);
+    place_lasting(j);
     place_dims(j);
     share_out(j);
     j->plan->core = arena_array(j->arena, bool, j->program->nbuffer + 1);

@@ -2,7 +2,8 @@
  *
  * A buffer that steps of one side touch lies in that side's memory. One that both touch exists twice, on the device
  * and in pinned memory of the host. A tensor of the caller that the device touches has a third place between the
- * two, since a stream copies from and to pinned memory only, unless it lies on the device itself (--io=device). Data
+ * two, since a stream copies from and to pinned memory only, unless it lies on the device itself (--io=device). State
+ * that the device touches stays there from run to run, so that no run copies what only the device needs. Data
  * flow over the steps finds where a side needs what only the other has: by buffer, one bit for each side, "what was
  * written is here too"; where paths join, what holds on all of them. A reader that lacks it gets a copy in front; in
  * front of a loop, if the loop writes the buffer on the reader's side only. What nobody has written yet is valid
@@ -20,9 +21,10 @@ enum { ON_DEVICE = 1, ON_HOST = 2, ON_BOTH = 3 };
 typedef struct Copies {
     Program       *program;
     int            io_arena;
-    bool           io_device;
+    bool           io_device, state_there;
     int            count;                  /* buffers before any were added */
     unsigned char *used;                   /* by buffer: sides that touch it */
+    bool          *here;                   /* by buffer: a state that the host keeps, though the device touches it */
     bool          *whole;                  /* by buffer: every write replaces all that was there */
     int           *device, *host, *pinned; /* by buffer: its places; pinned: -1, unless the host's is the caller's */
     int           *track;                  /* buffers that exist twice */
@@ -38,16 +40,18 @@ static int side_of(const Step *step)
     return step_on_device(step) ? ON_DEVICE : ON_HOST;
 }
 
-/* A tensor of the caller that lies in the device's memory. */
-static bool is_caller_on_device(const Copies *c, const Buffer *b)
+/* A tensor that the caller has in the device's memory, or that stays there from run to run. */
+static bool is_given_on_device(const Copies *c, const Buffer *b)
 {
     const Program *p = c->program;
     const Port    *port = b->kind == BUFFER_IN ? &p->in[b->port] : b->kind == BUFFER_OUT ? &p->out[b->port] : NULL;
 
+    if (b->kind == BUFFER_DEVICE_STATE)
+        return true;
     return c->io_device && port && port->type.kind == TYPE_TENSOR && port->type.dtype != DTYPE_TEXT;
 }
 
-/* The caller's memory, or the program's state: places of the host that the plan does not decide. */
+/* The caller's memory, or state of the host: places of the host that the plan does not decide. */
 static bool is_of_caller(const Copies *c, const Buffer *b)
 {
     return b->kind == BUFFER_STATE || (!c->io_arena && buffer_is_port(b));
@@ -77,6 +81,33 @@ static void find_uses(Copies *c)
         }
 }
 
+/* The sides of all steps but one that touch a buffer. */
+static int sides_besides(const Program *p, int buffer, int step)
+{
+    int sides = 0;
+
+    for (int s = 0; s < p->nstep; s++)
+        for (int k = 0; k < p->step[s].noperand && s != step; k++)
+            if (p->step[s].operand[k].buffer == buffer)
+                sides |= side_of(&p->step[s]);
+    return sides;
+}
+
+/* A copy that leaves the next run a state which only steps of the host read is the host's, too. */
+static void take_state_copies(Program *p)
+{
+    for (int s = 0; s < p->nstep; s++) {
+        Step         *copy = &p->step[s];
+        const Buffer *b = copy->noperand == 2 ? program_buffer(p, copy->operand[0].buffer) : NULL;
+
+        if (!b || b->kind != BUFFER_STATE || !step_on_device(copy) || !step_is_of(copy, "copy") ||
+            sides_besides(p, b->id, s) != ON_HOST)
+            continue;
+        copy->home = HOME_HOST;
+        copy->of_host = "a state that only the host reads";
+    }
+}
+
 static int add_replica(Copies *c, const Buffer *like, const char *where, int memory)
 {
     Program *p = c->program;
@@ -98,7 +129,7 @@ static int add_replica(Copies *c, const Buffer *like, const char *where, int mem
 static void place_alone(Copies *c, int id)
 {
     Buffer *b = &c->program->buffer[id];
-    bool    device = c->used[id] & ON_DEVICE || is_caller_on_device(c, b);
+    bool    device = c->used[id] & ON_DEVICE || is_given_on_device(c, b);
 
     b->regions = 1u << (device ? MEMORY_DEVICE : MEMORY_HOST);
 }
@@ -109,7 +140,7 @@ static void place_twice(Copies *c, int id)
     const Buffer like = c->program->buffer[id];
 
     c->track[c->ntrack++] = id;
-    if (like.kind == BUFFER_ACT || is_caller_on_device(c, &like)) {
+    if (like.kind == BUFFER_ACT || is_given_on_device(c, &like)) {
         c->program->buffer[id].regions = 1u << MEMORY_DEVICE;
         c->host[id] = add_replica(c, &like, "host", MEMORY_PINNED);
         return;
@@ -123,14 +154,14 @@ static void place_twice(Copies *c, int id)
 
 static bool is_port(const Buffer *b)
 {
-    return buffer_is_port(b) || b->kind == BUFFER_STATE;
+    return buffer_is_port(b) || buffer_is_state(b);
 }
 
 static bool exists_twice(const Copies *c, int id)
 {
     const Buffer *b = &c->program->buffer[id];
 
-    if (is_caller_on_device(c, b))
+    if (is_given_on_device(c, b))
         return c->used[id] & ON_HOST;
     return c->used[id] == ON_BOTH || (c->used[id] & ON_DEVICE && is_port(b));
 }
@@ -148,6 +179,8 @@ static void find_places(Copies *c)
         c->pinned[b] = -1;
         if (p->buffer[b].kind == BUFFER_WEIGHT)
             continue;
+        if (p->buffer[b].kind == BUFFER_STATE && !c->here[b] && (c->state_there || c->used[b] & ON_DEVICE))
+            p->buffer[b].kind = BUFFER_DEVICE_STATE;
         if (exists_twice(c, b))
             place_twice(c, b);
         else
@@ -238,9 +271,9 @@ static void solve_track(Copies *c, int track, const Flow *flow)
 {
     const Program *p = c->program;
     const Buffer  *b = &p->buffer[c->track[track]];
-    bool           given = b->kind == BUFFER_IN || b->kind == BUFFER_STATE, changed = true;
+    bool           given = b->kind == BUFFER_IN || buffer_is_state(b), changed = true;
 
-    join_paths(c, -1, 0, track, !given ? ON_BOTH : is_caller_on_device(c, b) ? ON_DEVICE : ON_HOST);
+    join_paths(c, -1, 0, track, !given ? ON_BOTH : is_given_on_device(c, b) ? ON_DEVICE : ON_HOST);
     while (changed) {
         changed = false;
         for (int s = 0; s < p->nstep; s++)
@@ -337,9 +370,9 @@ static void list_copies(Copies *c, int at)
         unsigned char in = c->in[(int64_t)at * c->ntrack + t], outside = c->outside[(int64_t)at * c->ntrack + t];
 
         if (at == p->nstep) {
-            int side = is_caller_on_device(c, &p->buffer[b]) ? ON_DEVICE : ON_HOST;
+            int side = is_given_on_device(c, &p->buffer[b]) ? ON_DEVICE : ON_HOST;
 
-            if ((p->buffer[b].kind == BUFFER_OUT || p->buffer[b].kind == BUFFER_STATE || p->buffer[b].escapes) &&
+            if ((p->buffer[b].kind == BUFFER_OUT || buffer_is_state(&p->buffer[b]) || p->buffer[b].escapes) &&
                 !(in & side))
                 copy_to(c, at, b, side);
             continue;
@@ -367,25 +400,43 @@ static void move_operands(const Copies *c, Step *step)
 
 /* ------------------------------------------------------------------------------------------------------------- pass */
 
-/* Steps on the device that write a torn buffer run on the host instead. Returns whether there were any. */
+/* A torn state of the device's becomes one of the host's. Steps on the device that write another torn buffer run on the
+ * host instead. Returns whether there were any. */
 static bool mend_torn(Copies *c)
 {
     bool mended = false;
 
-    for (int t = 0; t < c->ntrack; t++)
-        for (int s = 0, torn = is_torn(c, t); torn && s < c->program->nstep; s++)
+    for (int t = 0; t < c->ntrack; t++) {
+        Buffer *b = &c->program->buffer[c->track[t]];
+        bool    torn = is_torn(c, t);
+
+        if (torn && b->kind == BUFFER_DEVICE_STATE) {
+            b->kind = BUFFER_STATE;
+            b->regions = 0;
+            c->here[b->id] = mended = true;
+            continue;
+        }
+        for (int s = 0; torn && s < c->program->nstep; s++)
             if (step_on_device(&c->program->step[s]) && use_of(c, &c->program->step[s], c->track[t]).writes) {
                 c->program->step[s].home = HOME_HOST;
                 c->program->step[s].of_host = "a tensor that some paths leave on the host, some on the device";
                 mended = true;
             }
+    }
     return mended;
 }
 
-void program_add_copies(Program *program, int io_arena, bool io_device)
+void program_add_copies(Program *program, int io_arena, bool io_device, bool state_there)
 {
-    Copies c = {.program = program, .io_arena = io_arena, .io_device = io_device, .count = program->nbuffer};
+    Copies c = {.program = program,
+                .io_arena = io_arena,
+                .io_device = io_device,
+                .state_there = state_there,
+                .count = program->nbuffer};
 
+    c.here = arena_array(program->arena, bool, c.count + 1);
+    if (!state_there)
+        take_state_copies(program);
     do {
         program->nbuffer = c.count;
         program->nreplica = 0;

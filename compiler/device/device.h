@@ -42,8 +42,9 @@ void program_find_homes(Program *program, Placing placing, const Placement *plac
 const char *step_host_reason(const Program *program, const Step *step, Placing placing, const Placement *placement);
 
 /* Gives every buffer its memory: what steps of both sides touch exists twice, and steps copy it where one side needs
- * what the other has written. Each step has an operand array of its own afterwards (copies.c). */
-void program_add_copies(Program *program, int io_arena, bool io_device);
+ * what the other has written. State lies on the device if some step there touches it, or if `state_there`. Each step
+ * has an operand array of its own afterwards (copies.c). */
+void program_add_copies(Program *program, int io_arena, bool io_device, bool state_there);
 
 /* Turns the constants that steps on the device read into windows of resident blocks: of one, but for those that are
  * read at run-time offsets, which have one each. Where kernels may fail, that one begins with the code of the first

@@ -82,7 +82,7 @@ static void find_current(const Currency *c)
     bool           changed = true;
 
     memset(c->in, 1, ((size_t)p->nstep + 1) * (size_t)c->nplace * sizeof *c->in);
-    for (int i = 1; i < c->nplace && (kind == BUFFER_IN || kind == BUFFER_STATE); i++)
+    for (int i = 1; i < c->nplace && (kind == BUFFER_IN || buffer_is_state(&p->buffer[c->tensor])); i++)
         in_front(c, 0)[i] = false;
     while (changed) {
         changed = false;
@@ -104,7 +104,7 @@ static bool is_left_for_caller(const Currency *c, int place)
 {
     const Program *p = c->program;
     const Buffer  *b = &p->buffer[c->tensor];
-    bool           kept = b->kind == BUFFER_OUT || b->kind == BUFFER_STATE;
+    bool           kept = b->kind == BUFFER_OUT || buffer_is_state(b);
 
     if (b->escapes && b->kind == BUFFER_ACT)
         return buffer_memory(p, c->place[place]) != MEMORY_DEVICE;

@@ -127,6 +127,13 @@ static void put_uploads(Emit *emit, Text *text, const Buffer *resident)
     }
 }
 
+static void put_clear(Emit *emit, Text *text, const Buffer *state)
+{
+    text_printf(
+        text, "    OCC_CALL(-1, cudaMemset(device + %lld, 0, %lld), \"a state cannot be set to zero\"); /* %s */\n",
+        (long long)emit_share_offset(emit, state->id), (long long)state->size, text_comment(emit->arena, state->name));
+}
+
 /* The copies of the constants that the device reads. */
 static Text uploads_of(Emit *emit)
 {
@@ -138,16 +145,27 @@ static Text uploads_of(Emit *emit)
     return text;
 }
 
+/* Zeros for the state that stays on the device. */
+static Text clears_of(Emit *emit)
+{
+    Text text = text_new(emit->arena);
+
+    for (int b = 0; b < emit->program->nbuffer; b++)
+        if (emit->program->buffer[b].kind == BUFFER_DEVICE_STATE && emit->program->buffer[b].size)
+            put_clear(emit, &text, &emit->program->buffer[b]);
+    return text;
+}
+
 static void put_prepare(Emit *emit, Text *text)
 {
-    Text uploads = uploads_of(emit);
-    bool file = emit_takes_weights(emit);
+    Text uploads = uploads_of(emit), clears = clears_of(emit);
+    bool file = uploads.size && emit_takes_weights(emit);
 
     text_put_named(text,
-                   "\n/* Checks the memory and what the device can run, and copies the constants. */\n"
+                   "\n/* Checks the memory and what the device can run, and gives its memory the contents. */\n"
                    "static int @_prepare(const @_memory *memory)\n{\n    int count = 0, error;\n",
                    emit->name);
-    if (uploads.size)
+    if (uploads.size || clears.size)
         text_printf(text, "    unsigned char *device;\n%s", file ? "    const unsigned char *weights;\n" : "");
     text_put(text, "\n");
     put_memory_checks(emit, text);
@@ -164,10 +182,11 @@ static void put_prepare(Emit *emit, Text *text)
             "for others, or the driver is too old\");\n"
             "        return OCC_EDEVICE;\n    }\n",
             emit->name);
-    if (uploads.size) {
+    if (uploads.size || clears.size) {
         text_printf(text, "    device = (unsigned char *)memory->device;\n%s",
                     file ? "    weights = (const unsigned char *)memory->weights;\n" : "");
         text_append(text, &uploads);
+        text_append(text, &clears);
     }
     text_put(text, "    OCC_CALL(-1, cudaDeviceSynchronize(), \"the device has failed before the first run\");\n"
                    "    return 0;\n}\n\n");

@@ -218,6 +218,19 @@ static bool state_grows(const Emit *emit)
     return false;
 }
 
+static const char *state_extents(const Emit *emit)
+{
+    return state_grows(emit) ? "\n * Extents known only while running: give each run those that the last one left "
+                               "(0 where nothing is kept yet)."
+                             : "";
+}
+
+static void put_state_offset(Emit *emit, Text *text, const Port *port, const char *macro, int64_t offset)
+{
+    text_printf(text, "#define %s_%s_%s %lld /* offset, bytes: %s %s */\n", emit->upper, macro, port->name,
+                (long long)offset, emit_ctype(port->type.dtype), emit_port_shape(emit, &port->type));
+}
+
 static void put_state_offsets(Emit *emit, Text *text)
 {
     const Program *p = emit->program;
@@ -228,16 +241,36 @@ static void put_state_offsets(Emit *emit, Text *text)
                 "/* The state: what one run leaves for the next. Set it to zero, or to a first state, before the first "
                 "run.%s */\n"
                 "#define %s_STATE_SIZE %lld /* bytes */\n#define %s_STATE_ALIGN %lld\n",
-                state_grows(emit) ? "\n * Extents known only while running: give each run those that the last one left "
-                                    "(0 where nothing is kept yet)."
-                                  : "",
-                emit->upper, (long long)emit->plan->state_bytes, emit->upper, (long long)emit->plan->state_align);
+                state_extents(emit), emit->upper, (long long)emit->plan->state_bytes, emit->upper,
+                (long long)emit->plan->state_align);
     for (int i = 0; i < p->nin; i++)
         if (p->in[i].buffer >= 0 && p->buffer[p->in[i].buffer].kind == BUFFER_STATE)
-            text_printf(text, "#define %s_STATE_%s %lld /* offset, bytes: %s %s */\n", emit->upper, p->in[i].name,
-                        (long long)emit->plan->stored[p->in[i].buffer], emit_ctype(p->in[i].type.dtype),
-                        emit_port_shape(emit, &p->in[i].type));
+            put_state_offset(emit, text, &p->in[i], "STATE", emit->plan->stored[p->in[i].buffer]);
     text_put(text, "\n");
+}
+
+/* Where in the device's memory the state lies that stays there. */
+static void put_device_state(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+    bool           any = false;
+
+    for (int i = 0; i < p->nin; i++) {
+        const Buffer *b = program_buffer(p, p->in[i].buffer);
+
+        if (!b || b->kind != BUFFER_DEVICE_STATE)
+            continue;
+        if (!any)
+            text_printf(text,
+                        "/* State in the device's memory: what one run leaves for the next. %s_open sets it to zero; "
+                        "a first state is copied\n * there behind that.%s */\n",
+                        emit->name, state_extents(emit));
+        any = true;
+        put_state_offset(emit, text, &p->in[i], "DEVICE_STATE", emit_share_offset(emit, b->id));
+        text_printf(text, "#define %s_DEVICE_STATE_SIZE_%s %lld /* bytes */\n", emit->upper, p->in[i].name,
+                    (long long)b->size);
+    }
+    text_put(text, any ? "\n" : "");
 }
 
 /* Size and alignment of the arena, or of what lies in one of the memories of --region. */
@@ -294,6 +327,7 @@ static void put_memory(Emit *emit, Text *text)
                     (long long)emit->plan->weight_bytes);
     text_put(text, "\n");
     put_state_offsets(emit, text);
+    put_device_state(emit, text);
     put_offsets(emit, text);
     if (emit->plan->swap)
         emit_swap_type(emit, text);

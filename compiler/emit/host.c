@@ -4,6 +4,7 @@
 #include "emit/emit.h"
 #include "lower/sequence.h"
 #include "program/step_key.h"
+#include "support/int.h"
 
 #include <string.h>
 
@@ -33,12 +34,35 @@ static void put_axis(Emit *emit, Text *text, Extent extent)
     text_printf(text, "{HOST_FIXED, %lld, 0}", (long long)extent.max);
 }
 
+/* Where the host program has its copy of a state of the device: behind the state of the host, at multiples of 64 bytes.
+ * buffer = nbuffer: the end of all. */
+static int64_t state_copy_at(const Emit *emit, int buffer)
+{
+    const Program *p = emit->program;
+    int64_t        at = emit->plan->state_bytes;
+
+    for (int b = 0; b < buffer; b++)
+        if (p->buffer[b].kind == BUFFER_DEVICE_STATE)
+            at = int_round_up(at, 64) + p->buffer[b].size;
+    return buffer < p->nbuffer ? int_round_up(at, 64) : at;
+}
+
+static bool has_device_state(const Emit *emit)
+{
+    for (int b = 0; b < emit->program->nbuffer; b++)
+        if (emit->program->buffer[b].kind == BUFFER_DEVICE_STATE)
+            return true;
+    return false;
+}
+
 static void put_place(Emit *emit, Text *text, const Port *port, bool in)
 {
     const Buffer *b = program_buffer(emit->program, port->buffer);
 
     if (b && b->kind == BUFFER_STATE)
         text_printf(text, "HOST_STATE, %lld", (long long)emit->plan->stored[port->buffer]);
+    else if (b && b->kind == BUFFER_DEVICE_STATE)
+        text_printf(text, "HOST_STATE, %lld", (long long)state_copy_at(emit, port->buffer));
     else if (b && emit->io_arena)
         text_printf(text, "HOST_ARENA, %lld", (long long)emit_share_offset(emit, port->buffer));
     else
@@ -122,29 +146,48 @@ static void put_check_weights(Emit *emit, Text *text)
                     emit->name, emit->name);
 }
 
+/* The places of the state that stays on the device, and of the host program's copies of it (host_device_state.h). */
+static void put_states(Emit *emit, Text *text)
+{
+    const Program *p = emit->program;
+
+    text_put(text, "static const HostState host_states[] = {\n");
+    for (int b = 0; b < p->nbuffer; b++)
+        if (p->buffer[b].kind == BUFFER_DEVICE_STATE)
+            text_printf(text, "    {%lld, %lld, %lld},\n", (long long)state_copy_at(emit, b),
+                        (long long)emit_share_offset(emit, b), (long long)p->buffer[b].size);
+    text_put(text, "};\n\nstatic int host_move_states(const HostBlocks *blocks, void *device, int back);\n\n");
+}
+
 /* A run; with --io=device on copies of the tensors there (host_device.h). */
 static void put_device_run(Emit *emit, Text *text)
 {
-    bool there = emit->emission->options->io_device;
+    bool there = emit->emission->options->io_device, states = has_device_state(emit);
 
+    if (states)
+        put_states(emit, text);
     if (there)
         text_put(text, "static int host_send(const void *in, void *there, void *back);\n"
                        "static int host_fetch(void *back, void *out, size_t size);\n\n");
     text_put(text, "static int host_call(const HostBlocks *blocks, const void *in, void *out)\n{\n"
                    "    int status = host_cuda.stream ? 0 : host_open(blocks);\n");
-    if (!there) {
-        text_printf(
-            text,
-            "\n    return status ? status : %s_run(&host_memory, (const %s_inputs *)in, (%s_outputs *)out);\n}\n\n",
-            emit->name, emit->name, emit->name);
-        return;
-    }
-    text_printf(text,
-                "    %s_inputs  there = *(const %s_inputs *)in;\n    %s_outputs back = *(%s_outputs *)out;\n\n"
-                "    if (!status)\n        status = host_send(in, &there, &back);\n"
-                "    if (!status)\n        status = %s_run(&host_memory, &there, &back);\n"
-                "    return status ? status : host_fetch(&back, out, sizeof back);\n}\n\n",
-                emit->name, emit->name, emit->name, emit->name, emit->name);
+    if (there)
+        text_put_named(text, "    @_inputs  there = *(const @_inputs *)in;\n    @_outputs back = *(@_outputs *)out;\n",
+                       emit->name);
+    text_put(text, "\n");
+    if (states)
+        text_put(text, "    if (!status)\n        status = host_move_states(blocks, host_memory.device, 0);\n");
+    if (there)
+        text_put(text, "    if (!status)\n        status = host_send(in, &there, &back);\n");
+    text_put_named(text,
+                   there ? "    if (!status)\n        status = @_run(&host_memory, &there, &back);\n"
+                         : "    if (!status)\n        status = @_run(&host_memory, (const @_inputs *)in, (@_outputs "
+                           "*)out);\n",
+                   emit->name);
+    if (states)
+        text_put(text, "    if (!status)\n        status = host_move_states(blocks, host_memory.device, 1);\n");
+    text_put(text, there ? "    return status ? status : host_fetch(&back, out, sizeof back);\n}\n\n"
+                         : "    return status;\n}\n\n");
 }
 
 /* The memory of a program for a device, of which the host program gives the host's arena. What is taken at the first
@@ -267,8 +310,9 @@ static void put_tables(Emit *emit, Text *text)
                 "static const HostModel host_model = {\n    \"%s\", host_in, host_out, %d, %d, sizeof(%s_inputs), "
                 "sizeof(%s_outputs),\n",
                 emit->name, p->nin, p->nout, emit->name, emit->name);
-    text_printf(text, "    host_region, %d, %lld, %lld, ", is_for_device(emit) ? 1 : emit->plan->nshare,
-                (long long)emit->plan->state_bytes, (long long)emit->plan->weight_bytes);
+    text_printf(text, "    host_region, %d, %lld, %lld, %lld, ", is_for_device(emit) ? 1 : emit->plan->nshare,
+                (long long)state_copy_at(emit, p->nbuffer), (long long)int_max(emit->plan->state_align, 1),
+                (long long)emit->plan->weight_bytes);
     if (file || swap)
         text_quoted(text, arena_printf(emit->arena, "%s.weights", emit_stem(emit->arena, output)),
                     strlen(emit_stem(emit->arena, output)) + 8);
@@ -317,6 +361,7 @@ void emit_host(Emit *emit, Text *text)
     for (int i = 0; i < template_nfile; i++) {
         if (strncmp(template_file[i].name, "host", 4) ||
             (!emit->plan->swap && !strcmp(template_file[i].name, "host_swap.h")) ||
+            (!has_device_state(emit) && !strcmp(template_file[i].name, "host_device_state.h")) ||
             (!emit->emission->options->io_device && !strcmp(template_file[i].name, "host_device.h")))
             continue;
         put_file(text, template_file[i].text);

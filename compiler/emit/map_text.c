@@ -6,10 +6,10 @@
 static const char *const fills[][2] = {
     /* by BufferKind: even and odd ids */
     {"#9ecae1", "#c6dbef"}, {"#d9d9d9", "#ededed"}, {"#bcbddc", "#bcbddc"}, {"#eeeeee", "#eeeeee"},
-    {"#fdd0a2", "#fdae6b"}, {"#f7b6d2", "#fbd5e5"}, {"#c7c7c7", "#dbdbdb"}, {"#f7b6d2", "#fbd5e5"},
-    {"#a1d99b", "#c7e9c0"}, {"#fdae6b", "#fdd0a2"},
+    {"#fdd0a2", "#fdae6b"}, {"#fdd0a2", "#fdae6b"}, {"#f7b6d2", "#fbd5e5"}, {"#c7c7c7", "#dbdbdb"},
+    {"#f7b6d2", "#fbd5e5"}, {"#a1d99b", "#c7e9c0"}, {"#fdae6b", "#fdd0a2"},
 };
-static const char *const kinds[] = {"activation",           "scratch",   "extents", "weight", "state",
+static const char *const kinds[] = {"activation",           "scratch",   "extents", "weight", "state", "state",
                                     "weights on their way", "constants", "table",   "input",  "output"};
 
 const char *map_kind_name(BufferKind kind)

@@ -14,7 +14,7 @@
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */
 enum { REPORT_VERSION = 1 };
 
-static const char *const kind_names[] = {"activation", "scratch",  "extents", "weight", "state",
+static const char *const kind_names[] = {"activation", "scratch",  "extents", "weight", "state", "state",
                                          "block",      "resident", "table",   "input",  "output"};
 
 static void put_extents(Json *json, const char *key, int rank, const Extent *dim)

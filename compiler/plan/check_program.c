@@ -58,9 +58,9 @@ static int check_port(const Checker *c, const Port *port, int index, bool is_out
     if (port->buffer >= c->program->nbuffer)
         return wrong(c, -1, "port '%s' names buffer %d of %d", port->name, port->buffer, c->program->nbuffer);
     b = &c->program->buffer[port->buffer];
-    if (b->kind != BUFFER_STATE && b->kind != (is_out ? BUFFER_OUT : BUFFER_IN))
+    if (!buffer_is_state(b) && b->kind != (is_out ? BUFFER_OUT : BUFFER_IN))
         return wrong(c, -1, "port '%s' lies in buffer '%s' of another kind", port->name, b->name);
-    if (b->kind != BUFFER_STATE && b->port != index)
+    if (!buffer_is_state(b) && b->port != index)
         return wrong(c, -1, "buffer '%s' does not know that it is port %d", b->name, index);
     return 0;
 }

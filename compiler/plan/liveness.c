@@ -67,7 +67,7 @@ static void bit_set(Bits bits, int step, int piece)
 /* Whether the buffer is live as a whole in every step, so that it needs no pieces. */
 static bool is_permanent(const Buffer *buffer)
 {
-    return buffer->kind == BUFFER_DIMS || buffer->kind == BUFFER_WEIGHT || buffer->kind == BUFFER_STATE ||
+    return buffer->kind == BUFFER_DIMS || buffer->kind == BUFFER_WEIGHT || buffer_is_state(buffer) ||
            buffer->kind == BUFFER_RESIDENT || buffer->kind == BUFFER_TABLE ||
            (buffer->kind == BUFFER_BLOCK && buffer->kept >= 0);
 }

@@ -18,7 +18,7 @@ bool buffer_is_planned(const Buffer *buffer, int io_arena)
     if (buffer->kind == BUFFER_BLOCK)
         return buffer->kept < 0;
     return buffer->kind != BUFFER_WEIGHT && buffer->kind != BUFFER_STATE &&
-           buffer->kind != BUFFER_TABLE; /* resident constants are planned */
+           buffer->kind != BUFFER_TABLE; /* a device's constants and state are planned */
 }
 
 int64_t plan_extent(const Plan *plan)

@@ -353,8 +353,8 @@ static Operand whole_buffer(const Buffer *buffer)
     return operand_of_bytes(buffer->id, buffer->size, OPERAND_WRITES);
 }
 
-/* Lasting bytes are the run-time integers and the constants in a device's memory: no operand on another buffer may
- * write them. */
+/* Lasting bytes are the run-time integers, and the constants and the state in a device's memory: no operand on another
+ * buffer may write them. */
 static int check_lasting(const Recheck *r, int index)
 {
     const Step *step = &r->program->step[index];
@@ -362,7 +362,8 @@ static int check_lasting(const Recheck *r, int index)
     for (int b = 0; b < r->program->nbuffer; b++) {
         Operand lasting;
 
-        if (b != r->program->dims && r->program->buffer[b].kind != BUFFER_RESIDENT)
+        if (b != r->program->dims && r->program->buffer[b].kind != BUFFER_RESIDENT &&
+            r->program->buffer[b].kind != BUFFER_DEVICE_STATE)
             continue;
         lasting = whole_buffer(&r->program->buffer[b]);
         for (int k = 0; k < step->noperand; k++)

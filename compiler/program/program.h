@@ -9,16 +9,17 @@
 #include "program/scalar.h"
 
 typedef enum BufferKind {
-    BUFFER_ACT,      /* an activation */
-    BUFFER_SCRATCH,  /* a kernel's working memory, live in its step only */
-    BUFFER_DIMS,     /* the run-time integers, int64_t each; live throughout */
-    BUFFER_WEIGHT,   /* constant; not in the arena */
-    BUFFER_STATE,    /* kept across runs; not in the arena */
-    BUFFER_BLOCK,    /* constants that a STEP_FETCH loads into the arena, or that stay resident (fetch.h) */
-    BUFFER_RESIDENT, /* constants that lie in a device's memory from open on */
-    BUFFER_TABLE,    /* a constant that stays in the weights file, whose rows a step loads by index (row_table.h) */
-    BUFFER_IN,       /* the caller's, or in the arena with --io=arena (then live from step 0) */
-    BUFFER_OUT       /* the caller's, or in the arena with --io=arena (then live to the end) */
+    BUFFER_ACT,          /* an activation */
+    BUFFER_SCRATCH,      /* a kernel's working memory, live in its step only */
+    BUFFER_DIMS,         /* the run-time integers, int64_t each; live throughout */
+    BUFFER_WEIGHT,       /* constant; not in the arena */
+    BUFFER_STATE,        /* kept across runs; not in the arena */
+    BUFFER_DEVICE_STATE, /* kept across runs in a device's memory; live throughout */
+    BUFFER_BLOCK,        /* constants that a STEP_FETCH loads into the arena, or that stay resident (fetch.h) */
+    BUFFER_RESIDENT,     /* constants that lie in a device's memory from open on */
+    BUFFER_TABLE,        /* a constant that stays in the weights file, whose rows a step loads by index (row_table.h) */
+    BUFFER_IN,           /* the caller's, or in the arena with --io=arena (then live from step 0) */
+    BUFFER_OUT           /* the caller's, or in the arena with --io=arena (then live to the end) */
 } BufferKind;
 
 /* Bytes [lo,hi) of the buffer live in steps [begin,end): a staircase is several spans. */
@@ -59,8 +60,8 @@ typedef struct Buffer {
     int64_t        filled; /* bytes up to the end of the last content; the rest is zeros */
     int64_t
         kept; /* BUFFER_BLOCK: its offset in the memory of resident blocks, bytes; -1: it is placed by the planner */
-    int64_t row, pitch; /* BUFFER_TABLE: bytes of a row, and from row to row in the file */
-    int     port; /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; BUFFER_STATE: pair; else -1 */
+    int64_t     row, pitch; /* BUFFER_TABLE: bytes of a row, and from row to row in the file */
+    int         port; /* BUFFER_IN, BUFFER_OUT: position among the model's inputs or outputs; states: pair; else -1 */
     const char *name; /* for people; unique */
 } Buffer;
 
@@ -278,6 +279,11 @@ static inline bool step_sets(const Step *step)
 static inline bool buffer_is_port(const Buffer *buffer)
 {
     return buffer->kind == BUFFER_IN || buffer->kind == BUFFER_OUT;
+}
+
+static inline bool buffer_is_state(const Buffer *buffer)
+{
+    return buffer->kind == BUFFER_STATE || buffer->kind == BUFFER_DEVICE_STATE;
 }
 
 /* The share of one memory in a plan. Without --region there is one, with base 0 and the arena's peak. */

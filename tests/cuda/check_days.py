@@ -2,7 +2,7 @@
 
 models/digits.onnx, with a graph and without: the same bits, in two contexts too (contexts.c). Under every seed the same bits. When the n-th call of the runtime fails, for every n: an end with a message, or a right answer,
 and the sentences of `said_of`; nothing is left that was taken. Graphs of run-time extents (sizes.c), and of stretches between steps of the host (stretches.c), and branches
-that the device decides (decided.c); a graph for each of the sizes that --dim lists (listed.c). No device, an old driver or too little memory: the code that says so.
+that the device decides (decided.c); a graph for each of the sizes that --dim lists (listed.c); state that is kept from run to run (kept.c). No device, an old driver or too little memory: the code that says so.
 """
 
 import argparse
@@ -97,6 +97,18 @@ LISTED = """<ir_version: 8, opset_import: ["" : 17]>
       t = Add(h, m)
       y = Add(x3, t)
     }""" % (", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256)), LAYERS.format("x"))
+
+# The state is written by `t`, and read by `h`, which is one step with it, and by `n`.
+KEPT = """<ir_version: 8, opset_import: ["" : 17]>
+    main (float[2, 16] x, float[1, 16] s) => (float[2, 16] y, float[1, 16] t) <float[16, 16] w = {%s}, float half = {0.5}> {
+      a = MatMul(x, w)
+      m = ReduceMean <axes = [0]> (a)
+      h = Mul(s, half)
+      t = Add(h, m)
+      n = ReduceMin <axes = [1]> (s)
+      u = Sub(t, n)
+      y = Add(a, u)
+    }""" % ", ".join(str((i * 7 % 11 - 5) / 8) for i in range(256))
 
 
 NO_DEVICE, NO_GRAPH = "there is no device that can be used", "no graph can be made: runs put their steps into the stream"
@@ -264,6 +276,15 @@ def listed_failures(arguments, folder):
         yield f"listed: {text.count(' OCC_CONSTANT(device')} constants are copied to the device, wanted one"
 
 
+def kept_failures(arguments, folder):
+    """kept.c: state that stays on the device; that a step of the host reads there, too; that only the host needs."""
+    for name, nodes in (("kept", ""), ("kept_read", "n\n"), ("kept_here", "h\nt\nn\n")):
+        with open(os.path.join(folder, name + ".txt"), "w") as file:
+            file.write(nodes)
+        graphs = {"cudaGraphLaunch((cudaGraphExec_t)memory->context->graph": 1} if name == "kept" else {}
+        yield from host_failures(arguments, folder, name, "kept", saved(folder, name, KEPT), graphs, "--state=t:s", f"--place={folder}/{name}.txt")
+
+
 def check_failures(arguments, folder):
     """A check of the host's that fails in a stretch, of which no graph is then made: its code."""
     for flag in ("--graph=auto", "--graph=off"):
@@ -309,6 +330,7 @@ def main():
         found += size_failures(arguments, folder)
         found += stretch_failures(arguments, folder)
         found += listed_failures(arguments, folder)
+        found += kept_failures(arguments, folder)
         found += index_failures(arguments, folder)
         found += check_failures(arguments, folder)
     print(*found, f"{1 if not found else 0} passed, {len(found)} failed, 0 skipped", sep="\n")

@@ -1,7 +1,7 @@
 """Random models for a device: fuzz_device.py --occamyc=PROGRAM --device=ARCHIVE --work=FOLDER [--models=N] [--minutes=M] [--seed=S] [--kind=K]
 
-Those of fuzz_answers.py, each compiled with --target=cuda, every second one with random nodes on the host (--place), and run in the
-emulation. What does not give ONNX Runtime's answers must give those of the same model on the processor. A model that gives neither is kept
+Those of fuzz_answers.py, each compiled with --target=cuda, every second one with random nodes on the host (--place) and one in three with
+a state (--state), of which the stored input is the first, and run in the emulation. What does not give ONNX Runtime's answers must give those of the same model on the processor. A model that gives neither is kept
 in WORK/found, with the inputs' bounds beside it.
 """
 
@@ -11,6 +11,8 @@ import os
 import shlex
 import shutil
 import sys
+
+import onnx
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "tools"), os.path.join(HERE, "..", "answers")]
@@ -43,7 +45,16 @@ def answers_of(tools, trial, path, folder, options):
     """Per set of inputs the outputs of the program."""
     compile_trial(tools, trial, path, folder, options)
     host.build_program(tools, folder)
-    return [host.run_program(tools, folder, trial.model, inputs).outputs for inputs in trial.sets]
+    return [host.run_program(tools, folder, trial.model, inputs, named=True).outputs for inputs in trial.sets]
+
+
+def can_compile(tools, trial, path, folder, options):
+    """A state is refused where the extents that the model declares are not those that follow from its nodes."""
+    try:
+        compile_trial(tools, trial, path, folder, options)
+    except host.Failure as failure:
+        return failure.state not in ("refused", "invalid")
+    return True
 
 
 def first_wrong(trial, answers):
@@ -58,6 +69,19 @@ def places(draw, model, path):
     return ["--place=" + path] if names and draw.chance(0.5) else []
 
 
+def shape_of(info):
+    """Element type and extents of a tensor, those known while running as 0."""
+    tensor = info.type.tensor_type
+    return tensor.elem_type, [d.dim_value for d in tensor.shape.dim]
+
+
+def state_of(draw, model):
+    """--state of an output and an input of one shape, or nothing."""
+    pairs = [f"--state={o.name}:{i.name}" for o in model.graph.output for i in cases.true_inputs(model)
+             if shape_of(o)[0] not in (0, onnx.TensorProto.STRING) and all(shape_of(o)[1]) and shape_of(o) == shape_of(i)]
+    return [draw.pick(pairs)] if pairs and draw.chance(0.33) else []
+
+
 def try_trial(arguments, trial, draw, folder):
     """(state, reason); the state is one of host.STATES."""
     path = folder + ".onnx"
@@ -66,6 +90,9 @@ def try_trial(arguments, trial, draw, folder):
     trial.flags = dims.input_flags(cases.true_inputs(trial.model), trial.sets)
     tools = host.Toolchain(arguments["occamyc"], cflags=QUICK, device=arguments["device"])
     options = ["--target=cuda", *places(draw, trial.model, folder + ".place")]
+    pair = state_of(draw, trial.model)
+    if pair and can_compile(tools, trial, path, folder, [*options, *pair]):
+        trial.flags += pair
     try:
         answers = answers_of(tools, trial, path, folder, options)
         reason = first_wrong(trial, answers)

@@ -281,11 +281,13 @@ def read_outputs(folder, text, infos):
     return outputs
 
 
-def run_program(tools, folder, model, inputs, options=()):
-    """Feed one set of input values; returns a Run."""
+def run_program(tools, folder, model, inputs, options=(), named=False):
+    """Feed one set of input values; returns a Run. `named`: by their names, as first states need."""
     shutil.rmtree(os.path.join(folder, "out"), ignore_errors=True)
     infos = cases.true_inputs(model)
     arguments = [write_argument(folder, f"in_{i}", info.type, value) for i, (info, value) in enumerate(zip(infos, inputs))]
+    if named:
+        arguments = [f"{info.name}={argument}" for info, argument in zip(infos, arguments)]
     command = [*shlex.split(tools.runner), "./model", *arguments, "-o", "out", *options]
     code, text = run_command(command, tools.run_limit, folder)
     with open(os.path.join(folder, "command.txt"), "a") as file:

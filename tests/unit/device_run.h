@@ -99,7 +99,13 @@ static inline void run_range(const Program *p, DeviceRun *r, Range range)
     }
 }
 
-/* A run from memory whose bytes nobody wrote: 0, which no check compares, but -1 of the input. */
+/* Bytes that are there before a run: the input and the state. */
+static inline bool run_is_given(const Buffer *b)
+{
+    return b->kind == BUFFER_IN || buffer_is_state(b);
+}
+
+/* A run from memory whose bytes nobody wrote: 0, which no check compares, but for bytes that are given. */
 static inline void run_program(const Program *p, uint64_t seed, bool hostile, DeviceRun *r)
 {
     Random lag = {~seed};
@@ -109,19 +115,31 @@ static inline void run_program(const Program *p, uint64_t seed, bool hostile, De
     r->way = (Random){seed};
     r->lag = hostile ? &lag : NULL;
     assert_true(p->nbuffer <= RUN_BUFFERS);
-    for (int i = 0; i < RUN_BYTES; i++)
-        r->byte[0][i] = -1 - i;
+    for (int i = 0; i < p->nbuffer * RUN_BYTES; i++)
+        if (run_is_given(&p->buffer[i / RUN_BYTES]))
+            r->byte[i / RUN_BYTES][i % RUN_BYTES] = -1 - i;
     run_range(p, r, (Range){0, p->nstep});
     run_given(r, r->ngiven - r->done);
 }
 
-/* Whether a run has read, and left for the caller, what the other one has; but for bytes that no step has written. */
+static inline bool run_leaves(const DeviceRun *a, const DeviceRun *b, const Buffer *buffer)
+{
+    bool same = true;
+
+    for (int64_t i = 0; i < buffer->size; i++)
+        same = same && (!a->byte[buffer->id][i] || a->byte[buffer->id][i] == b->byte[buffer->id][i]);
+    return same;
+}
+
+/* Whether a run has read, and left for the caller and the next run, what the other one has; but for bytes that no step
+ * has written. */
 static inline bool run_equals(const Program *p, const DeviceRun *a, const DeviceRun *b)
 {
     bool same = a->reads == b->reads && a->writes == b->writes;
 
-    for (int64_t i = 0; i < p->buffer[1].size; i++)
-        same = same && (!a->byte[1][i] || a->byte[1][i] == b->byte[1][i]);
+    for (int i = 0; i < p->nbuffer && same; i++)
+        if (p->buffer[i].kind == BUFFER_OUT || buffer_is_state(&p->buffer[i]))
+            same = run_leaves(a, b, &p->buffer[i]);
     for (int i = 0; i < a->reads && same; i++)
         same = !a->read[i] || a->read[i] == b->read[i];
     return same;

@@ -10,7 +10,7 @@ static inline Type type_of_bytes(int64_t bytes)
     return type_tensor(DTYPE_U8, 1, &bytes);
 }
 
-/* Steps on either side, ports that are tensors. */
+/* Steps on either side, ports that are tensors, in every second program a state. */
 static inline void random_device_program(World *w, Random *r)
 {
     Program *p = w->program;
@@ -22,6 +22,8 @@ static inline void random_device_program(World *w, Random *r)
     p->in[0] = (Port){.type = type_of_bytes(p->buffer[0].size), .buffer = 0};
     p->out[0] = (Port){.type = type_of_bytes(p->buffer[1].size), .buffer = 1};
     p->buffer[0].port = p->buffer[1].port = 0;
+    if (random_below(r, 2))
+        p->buffer[2].kind = BUFFER_STATE;
     for (int s = 0; s < p->nstep; s++) /* nothing writes to the caller's input */
         for (int k = 0; k < p->step[s].noperand; k++)
             if (p->step[s].operand[k].buffer == 0)
@@ -33,7 +35,7 @@ static inline void random_device_program(World *w, Random *r)
 /* Adds copies, waits and a graph to the program, and gives each buffer a place of its own. */
 static inline Plan finish(World *w)
 {
-    program_add_copies(w->program, 0, false);
+    program_add_copies(w->program, 0, false, false);
     program_gather_staging(w->program);
     program_find_host_waits(w->program);
     program_find_graph(w->program);

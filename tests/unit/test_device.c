@@ -36,7 +36,7 @@ static void a_static_program_becomes_one_graph(void **state)
 
         random_static_program(w, &random);
         run_program(p, 1, false, &before);
-        program_add_copies(p, 0, false);
+        program_add_copies(p, 0, false, false);
         for (int s = 1; s + 1 < p->nstep; s++)
             moved += p->step[s].kind == STEP_COPY && !step_is_transfer(p, &p->step[s]);
         program_gather_staging(p);

@@ -146,7 +146,7 @@ static void copies_move_and_waits_fall(void **state)
         int      waits, fewer, t = 0;
 
         random_device_program(w, &random);
-        program_add_copies(p, 0, false);
+        program_add_copies(p, 0, false, false);
         waits = count_waits(p);
         was = p->step;
         program_gather_staging(p);
