@@ -166,8 +166,10 @@ OCC_HOT void occ_conv_any(const float *x, const occ_image *x_at, const float *w,
         g.e = *e;
     if (pace > 1) /* else it stays a literal */
         g.pace = occ_conv_pace_open(pace, high * occ_ceil_div(block, OCC_TILE_ROWS(vectors)), vectors);
-    if (OCC_W >= 8 && tile[0] == 0 && (tile[1] == 0 || tile[1] >= y_at->dim[3]) && pace > 0 &&
+    if (OCC_W >= 8 && tile[0] == 0 && (tile[1] == 0 || tile[1] >= y_at->dim[3]) &&
+        (pace > 0 || (OCC_KNOWN(g.out[1]) && g.out[1] == 1 && g.out[2] <= OCC_DEEP_FEW)) &&
         !occ_conv_is_still(window) && occ_conv_is_deep_open(&g)) {
+        g.pace = pace > 0 ? g.pace : g.inputs;
         occ_deep_images(g, groups);
         return;
     }

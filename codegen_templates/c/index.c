@@ -202,6 +202,8 @@ OCC_HOT int64_t occ_pad_index(int64_t i, int64_t n, int64_t mode)
         return i < 0 ? 0 : n - 1;
     if (mode == OCC_PAD_WRAP)
         return ((i % n) + n) % n;
+    if (i > -n && i < 2 * n - 1) /* padding is seldom wider than the row, and a division takes long */
+        return i < 0 ? -i : 2 * n - 2 - i;
     i = ((i % (2 * n - 2)) + (2 * n - 2)) % (2 * n - 2);
     return i < n ? i : 2 * n - 2 - i;
 }

@@ -9,9 +9,11 @@
 #include "occ_conv.h"
 
 /* The most pixels whose sums are kept; those of an image of one row, where columns that miss taps have no neighbours in
- * another row to share a tile with; steps of k in a block, and the fewest between two rounds of prefetching. */
+ * another row to share a tile with, and those of one whose weights stay in the caches; steps of k in a block, and the
+ * fewest between two rounds of prefetching. */
 #define OCC_DEEP_PIXELS 196
 #define OCC_DEEP_ROW 64
+#define OCC_DEEP_FEW 12
 #define OCC_DEEP_PART 128
 #define OCC_DEEP_STEPS 16
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
@@ -41,7 +43,9 @@ OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, in
 {
     OCC_ROLL
     for (int64_t k = from; k < end; k++) {
-        const occ_vf a = occ_vload(w + k * OCC_PANEL, OCC_W), b = occ_vload(w + k * OCC_PANEL + OCC_W, OCC_W);
+        occ_vf a = occ_vload(w + k * OCC_PANEL, OCC_W), b = occ_vload(w + k * OCC_PANEL + OCC_W, OCC_W);
+        OCC_HOLD(a);
+        OCC_HOLD(b);
         OCC_UNROLL(32)
         for (int i = 0; i < pixels; i++) {
             const occ_vf t = occ_vset(x[i][k]);
@@ -103,14 +107,16 @@ OCC_STEP void occ_deep_tiles(occ_deep *p, int64_t full, int64_t tiles)
 }
 
 /* Likewise `count` pixels, which are not as many as tiles of these two sizes hold: tiles of one less, of four and
- * what is left. Example: of six at most, 13 pixels are a tile of 5 and two of 4. */
+ * what is left, which may be five. Example: of six at most, 13 pixels are a tile of 5 and two of 4. */
 OCC_STEP void occ_deep_few(occ_deep *p, int64_t count)
 {
     for (; count % 4 && count >= OCC_DEEP_TILE - 1; count -= OCC_DEEP_TILE - 1)
         occ_deep_tile(p, OCC_DEEP_TILE - 1);
-    for (; count >= 4; count -= 4)
+    for (; count >= 4 && count != 5; count -= 4)
         occ_deep_tile(p, 4);
-    if (count == 3)
+    if (count == 5)
+        occ_deep_tile(p, 5);
+    else if (count == 3)
         occ_deep_tile(p, 3);
     else if (count == 2)
         occ_deep_tile(p, 2);

@@ -26,6 +26,11 @@
     CONV(deep, 70, 64, 30, 3, 1, 1, 1, 1, 0, 0, 32) CONV(deep_strided, 130, 32, 31, 3, 2, 1, 1, 1, 0, 0, 8) \
     CONV(deep_point, 96, 32, 19, 1, 2, 1, 0, 1, 0, 0, 16) CONV(deep_grouped, 33, 32, 9, 3, 1, 1, 1, 2, 0, 0, 4) \
     CONV(deep_wide, 32, 32, 16, 5, 1, 1, 2, 1, 0, 0, 1) CONV(deep_dilated, 40, 32, 12, 3, 1, 3, 3, 1, 0, 16, 2)
+
+/* Images of one row, a literal: deep up to 12 pixels where nothing is prefetched, else up to 64. */
+#define SINGLES(CONV) \
+    CONV(single, 64, 64, 30, 3, 1, 1, 1, 1, 0, 0, -1) CONV(single_strided, 40, 32, 29, 3, 2, 1, 1, 1, 0, 0, 0) \
+    CONV(single_wide, 33, 64, 16, 9, 1, 1, 4, 1, 0, 0, -1) CONV(single_far, 70, 32, 70, 3, 1, 2, 2, 2, 0, 0, 4)
 /* clang-format on */
 
 #define FORM(name, called, ic, oc, k, s, d, p, g, v, r, pace) \
@@ -45,6 +50,20 @@
 CONVOLUTIONS(OPEN)
 LINES(OPEN)
 DEEP(OPEN)
+
+#define SINGLE(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
+    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
+                             float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
+    { \
+        const occ_image  x_at = {{c->batch, ic * g, 1, 1, c->in[2]}, {xs[0], 1, 0, 0, ic * g}}; \
+        const occ_image  y_at = {{c->batch, oc * g, 1, 1, c->out[2]}, {ys[0], 1, 0, 0, oc * g}}; \
+        const occ_window window = {{1, 1, k}, {1, 1, s}, {1, 1, d}, {0, 0, p}}; \
+        const occ_extent tile[] = {v, r, pace}; \
+        const occ_fused  fused = {2, {oc * g + 5, 0}, epilogue}; \
+        (void)pitch; \
+        occ_conv_open_f32(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
+    }
+SINGLES(SINGLE)
 
 /* The same of an image that is one line. */
 #define FLAT(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
@@ -68,6 +87,21 @@ static void every_width(void **state)
     CONVOLUTIONS(CHECK)
     LINES(CHECK)
     DEEP(CHECK)
+}
+
+static void every_width_of_one_row(void **state)
+{
+    (void)state;
+#define CHECK_SINGLE(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
+    for (int64_t width = 1; width <= most; width++) { \
+        Conv c = {1 + width % 2, g,         ic,        oc,  {1, 1, 1}, {1, 1, 1}, {1, 1, k}, \
+                  {1, 1, s},     {1, 1, d}, {0, 0, p}, {0}, 0,         0,         1}; \
+        if (set_width(&c, width)) { \
+            c.in[1] = c.out[1] = 1; \
+            check_within(&c, run_##name, 0, 1, 3e-6); \
+        } \
+    }
+    SINGLES(CHECK_SINGLE)
 }
 
 /* Images of every height and width, of which one form has every bit that another gives them. */
@@ -200,6 +234,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_width),
+        cmocka_unit_test(every_width_of_one_row),
         cmocka_unit_test(deep_images_have_the_bits_of_rows),
         cmocka_unit_test(lines_have_the_bits_of_rows),
         cmocka_unit_test(small_images_are_deep),
