@@ -409,4 +409,26 @@ def grid(name, size, corners):
 GRIDS = [grid("one_column", [1, 1, 3, 1], 0), grid("one_column_corners", [1, 1, 3, 1], 1), grid("one_point_corners", [1, 2, 1, 1], 1),
          grid("one_plane_corners", [1, 2, 1, 3, 4], 1)]
 
-GEOMETRY = ENDS + HALVES + SIZED + VIEWS + OPEN + WIDTHS + OPEN_HEADS + ADDENDS + GRIDS
+# ----------------------------------------------------------------------------------------------------- pads of results in pixels
+
+def padded(name, rank, words=(), feeds=None, flags=()):
+    """Between convolutions, whose channels lie side by side: pads in each mode of the image, of channels, and of less than nothing."""
+    extents = list(words) or SPACE[:rank]
+    net = Net(x=[2, 3] + extents)
+    y = net.add("Conv", "x", numbers([6, 3] + [1] * rank))
+    image = [0, 0] + [1, 2, 1][:rank] + [0, 0] + [2, 1, 2][:rank]
+    channels = [0, 2] + [0] * rank + [1, 3] + [1] * rank
+    less = [0, -1] + [-1] * rank + [0, 2] + [1] * rank
+    for mode in ("constant", "reflect", "edge", "wrap"):
+        for pads in (image, channels, less)[: 3 if mode == "constant" else 1 if words else 2]:
+            value = [numbers([])] if mode == "constant" else []
+            if mode == "constant" or not pads[rank + 2]:
+                x = net.add("Pad", y, np.array(pads, np.int64), *value, mode=mode)
+                net.give(net.add("Conv", x, numbers([5, 6 + pads[1] + pads[rank + 3]] + [1] * rank)), rank + 2)
+    return case("padded_" + name, net, feeds and [net.feed(**feed) for feed in feeds], flags)
+
+
+PADDED = [padded("1d", 1), padded("2d", 2), padded("3d", 3),
+          padded("any_2d", 2, "HW", [dict(H=h, W=w) for h, w in ((3, 3), (7, 4), (5, 9))], ("--dim=H=3..7", "--dim=W=3..9"))]
+
+GEOMETRY = ENDS + PADDED + HALVES + SIZED + VIEWS + OPEN + WIDTHS + OPEN_HEADS + ADDENDS + GRIDS

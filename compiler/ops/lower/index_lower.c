@@ -252,6 +252,22 @@ static int pad_before(Lower *lower, const Node *node, int rank, Extent *before)
     return 0;
 }
 
+/* Makes the channels the last axis where they are neighbours in memory, so that the kernel copies them as one row. */
+static void put_channels_last(Operand *x, Operand *y, Extent *before)
+{
+    int    axes[MAX_RANK];
+    Extent kept = before[1];
+
+    if (lower_layout_of(y) != LAYOUT_CHANNELS_LAST)
+        return;
+    for (int i = 0; i < y->rank; i++)
+        axes[i] = i == y->rank - 1 ? 1 : i > 0 ? i + 1 : 0;
+    *x = operand_permute(*x, axes);
+    *y = operand_permute(*y, axes);
+    memmove(before + 1, before + 2, (size_t)(y->rank - 2) * sizeof *before);
+    before[y->rank - 1] = kept;
+}
+
 int lower_pad(Lower *lower, const Node *node)
 {
     static const double zero[2] = {0};
@@ -268,6 +284,7 @@ int lower_pad(Lower *lower, const Node *node)
         value = lower_weight(lower, zero, x.dtype, 0, NULL, "zero");
     if (x.rank == 0)
         return lower_output_view(lower, node, 0, x);
+    put_channels_last(&x, &y, before);
     return STEP(lower, node, move_kernel(lower, "pad", x.dtype), ARG(y, y), ARG(x, x), ARG(value, value),
                 ARG(rank, x.rank), ARGS(ydim, x.rank, y.dim), ARGS(ystride, x.rank, y.stride),
                 ARGS(xdim, x.rank, x.dim), ARGS(xstride, x.rank, x.stride), ARGS(before, x.rank, before),
