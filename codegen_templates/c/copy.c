@@ -59,6 +59,14 @@ OCC_HOT void occ_copy_blocked_TPL_N(TPL_T *y, const TPL_T *x, int64_t n0, int64_
 /* One row y[i * ys] = x[i * xs]. */
 OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys, int64_t xs)
 {
+    if (ys == 1 && xs == 1 && OCC_KNOWN(n) && n <= 4) { /* a call takes longer than so few elements */
+        TPL_T kept[4];
+        for (int64_t i = 0; i < n; i++)
+            kept[i] = x[i];
+        for (int64_t i = 0; i < n; i++)
+            y[i] = kept[i];
+        return;
+    }
 #if !defined(OCC_ON_DEVICE) /* the device has no memmove */
     if (ys == 1 && xs == 1) {
         memmove(y, x, (size_t)n * sizeof *y);
@@ -75,6 +83,23 @@ OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys,
         y[i * ys] = x[i * xs];
 }
 
+/* The copy row by row: rows are along axis `last`, and the axis in front of it is the inner loop. */
+OCC_HOT void occ_copy_rows_TPL_N(TPL_T *y, const TPL_T *x, int64_t last, const occ_extent *dim,
+                                 const occ_extent *ystride, const occ_extent *xstride)
+{
+    const int64_t outer = occ_max(last - 1, 0), high = last > 0 ? dim[outer] : 1;
+    int64_t       index[8] = {0}, yat = 0, xat = 0;
+    for (int64_t planes = occ_count(outer, dim); planes > 0; planes--) {
+        int64_t before[8];
+        for (int64_t r = 0; r < high; r++)
+            occ_copy_row_TPL_N(y + yat + r * ystride[outer], x + xat + r * xstride[outer], dim[last], ystride[last],
+                               xstride[last]);
+        memcpy(before, index, sizeof before);
+        yat = occ_nest_step(outer, dim, index, yat, ystride);
+        xat = occ_nest_step(outer, dim, before, xat, xstride);
+    }
+}
+
 /* copy - y[i] = x[i] for every index i of `rank` axes.
  *   y  [dim[0]]...[dim[rank - 1]], strides ystride; x the same with strides xstride (0 repeats); rank >= 1
  *   Two axes are walked in blocks if the neighbours of x lie along another axis than those of y. */
@@ -89,13 +114,7 @@ OCC_INLINE void occ_copy_TPL_N(TPL_T *y, const TPL_T *x, int64_t rank, const occ
     if (occ_count(rank, dim) == 0)
         return;
     if (fast == last) {
-        for (int64_t rows = occ_count(last, dim); rows > 0; rows--) {
-            occ_copy_row_TPL_N(y + yat, x + xat, dim[last], ystride[last], xstride[last]);
-            int64_t before[8];
-            memcpy(before, index, sizeof before);
-            yat = occ_nest_step(last, dim, index, yat, ystride);
-            xat = occ_nest_step(last, dim, before, xat, xstride);
-        }
+        occ_copy_rows_TPL_N(y, x, last, dim, ystride, xstride);
         return;
     }
     for (int64_t i = 0; i < last; i++)

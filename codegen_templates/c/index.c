@@ -263,20 +263,34 @@ OCC_INLINE void occ_pad_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int6
     }
 }
 
+OCC_HOT void occ_tile_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t xstride)
+{
+    if (xstride == 1 && n > 1)
+        memcpy(y, x, (size_t)n * sizeof *y);
+    for (int64_t i = 0; i < n && !(xstride == 1 && n > 1); i++)
+        y[i] = x[i * xstride];
+}
+
 /* tile - y is x repeated along every axis.
  *   ydim, xdim, xstride [rank] */
 OCC_INLINE void occ_tile_TPL_N(TPL_T *y, const TPL_T *x, int64_t rank, const occ_extent *ydim, const occ_extent *xdim,
                                const occ_extent *xstride)
 {
-    int64_t at[8] = {0}, total = occ_count(rank, ydim);
+    const int64_t last = rank - 1;
+    int64_t       at[8] = {0};
 
-    for (int64_t n = 0; n < total; n++) {
-        int64_t from = 0;
+    if (rank == 0) {
+        *y = *x;
+        return;
+    }
+    for (int64_t rows = occ_count(last, ydim); rows > 0; rows--, y += ydim[last]) {
+        const TPL_T *from = x;
 
-        for (int64_t r = 0; r < rank; r++)
+        for (int64_t r = 0; r < last; r++)
             from += (at[r] % xdim[r]) * xstride[r];
-        y[n] = x[from];
-        for (int64_t r = rank; r-- > 0 && ++at[r] == ydim[r];)
+        for (int64_t k = 0; k < ydim[last]; k += xdim[last])
+            occ_tile_row_TPL_N(y + k, from, xdim[last], xstride[last]);
+        for (int64_t r = last; r-- > 0 && ++at[r] == ydim[r];)
             at[r] = 0;
     }
 }
