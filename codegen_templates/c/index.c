@@ -263,11 +263,14 @@ OCC_INLINE void occ_pad_TPL_N(TPL_T *y, const TPL_T *x, const TPL_T *value, int6
     }
 }
 
+/* One row y[i] = x[i * xstride]. */
 OCC_HOT void occ_tile_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t xstride)
 {
-    if (xstride == 1 && n > 1)
+    if (xstride == 1 && n > 1) {
         memcpy(y, x, (size_t)n * sizeof *y);
-    for (int64_t i = 0; i < n && !(xstride == 1 && n > 1); i++)
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
         y[i] = x[i * xstride];
 }
 

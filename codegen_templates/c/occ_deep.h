@@ -114,7 +114,7 @@ OCC_STEP void occ_deep_few(occ_deep *p, int64_t count)
         occ_deep_tile(p, OCC_DEEP_TILE - 1);
     for (; count >= 4 && count != 5; count -= 4)
         occ_deep_tile(p, 4);
-    if (count == 5)
+    if (OCC_DEEP_TILE > 6 && count == 5)
         occ_deep_tile(p, 5);
     else if (count == 3)
         occ_deep_tile(p, 3);
