@@ -178,7 +178,7 @@ static void find_values(Reordering *s)
 
 /* ----------------------------------------------------------------------------------------------------- entry points */
 
-enum { MOST_UNITS = 6000, UNIT_STATES = 100, LEAST_STATES = 10000, MOST_STATES = 100000, AGAIN = 4 };
+enum { MOST_UNITS = 6000, UNIT_STATES = 200, LEAST_STATES = 10000, MOST_STATES = 100000, AGAIN = 4 };
 
 static int search(Reordering *s, const OrderProblem *problem, int share, OrderResult *result, Diag *diag)
 {

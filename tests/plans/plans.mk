@@ -10,7 +10,7 @@ check-plans-networks: $(BUILD)/occamyc $(VENV)
 
 # Networks of run-time height and width need no more memory than with constants.
 check-bounded: $(BUILD)/occamyc $(VENV)
-	$(PYTHON) tests/plans/check_bounded.py --occamyc=$(BUILD)/occamyc --work=$(BUILD)/plan_runs/bounded
+	$(PYTHON) tests/plans/check_bounded.py --occamyc=$(BUILD)/occamyc --work=$(BUILD)/plan_runs/bounded --real=$(REAL)
 
 # Extents of which --dim lists the sizes.
 check-sizes: $(BUILD)/occamyc $(VENV)
