@@ -84,8 +84,8 @@ OCC_HOT void occ_copy_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t n, int64_t ys,
 }
 
 /* The copy row by row: rows are along axis `last`, and the axis in front of it is the inner loop. */
-OCC_HOT void occ_copy_rows_TPL_N(TPL_T *y, const TPL_T *x, int64_t last, const occ_extent *dim,
-                                 const occ_extent *ystride, const occ_extent *xstride)
+OCC_HOT void occ_copy_each_row_TPL_N(TPL_T *y, const TPL_T *x, int64_t last, const occ_extent *dim,
+                                     const occ_extent *ystride, const occ_extent *xstride)
 {
     const int64_t outer = occ_max(last - 1, 0), high = last > 0 ? dim[outer] : 1;
     int64_t       index[8] = {0}, yat = 0, xat = 0;
@@ -114,7 +114,7 @@ OCC_INLINE void occ_copy_TPL_N(TPL_T *y, const TPL_T *x, int64_t rank, const occ
     if (occ_count(rank, dim) == 0)
         return;
     if (fast == last) {
-        occ_copy_rows_TPL_N(y, x, last, dim, ystride, xstride);
+        occ_copy_each_row_TPL_N(y, x, last, dim, ystride, xstride);
         return;
     }
     for (int64_t i = 0; i < last; i++)

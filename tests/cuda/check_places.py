@@ -124,7 +124,8 @@ def main():
             print(*found, f"{network.name:36} {arguments.seeds - len(found)} of {arguments.seeds} placements, {arguments.orders} orders each, "
                   f"{time.time() - start:.0f} s", sep="\n", flush=True)
             wrong += found
-    print(f"{len(there)} networks, {1 + arguments.seeds * len(there) - len(wrong)} passed, {len(wrong)} failed, "
+    print(f"{len(there)} networks")
+    print(f"{1 + arguments.seeds * len(there) - len(wrong)} passed, {len(wrong)} failed, "
           f"{len(arguments.models) - len(there)} skipped")
     return 1 if wrong else 0
 
