@@ -256,16 +256,17 @@ static int pad_before(Lower *lower, const Node *node, int rank, Extent *before)
 static void put_channels_last(Operand *x, Operand *y, Extent *before)
 {
     int    axes[MAX_RANK];
-    Extent kept = before[1];
+    Extent given[MAX_RANK];
 
     if (lower_layout_of(y) != LAYOUT_CHANNELS_LAST)
         return;
-    for (int i = 0; i < y->rank; i++)
+    memcpy(given, before, (size_t)y->rank * sizeof *given);
+    for (int i = 0; i < y->rank; i++) {
         axes[i] = i == y->rank - 1 ? 1 : i > 0 ? i + 1 : 0;
+        before[i] = given[axes[i]];
+    }
     *x = operand_permute(*x, axes);
     *y = operand_permute(*y, axes);
-    memmove(before + 1, before + 2, (size_t)(y->rank - 2) * sizeof *before);
-    before[y->rank - 1] = kept;
 }
 
 int lower_pad(Lower *lower, const Node *node)
