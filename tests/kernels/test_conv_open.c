@@ -33,41 +33,32 @@
     CONV(single_wide, 33, 64, 16, 9, 1, 1, 4, 1, 0, 0, -1) CONV(single_far, 70, 32, 70, 3, 1, 2, 2, 2, 0, 0, 4)
 /* clang-format on */
 
-#define FORM(name, called, ic, oc, k, s, d, p, g, v, r, pace) \
+/* down: rows of the window; edge: rows of padding; rows, results: rows of the image and of its results. */
+#define FORM(name, called, ic, oc, k, s, d, p, g, v, r, pace, down, edge, rows, results) \
     OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
                              float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
     { \
-        const occ_image  x_at = {{c->batch, ic * g, 1, c->in[1], c->in[2]}, {xs[0], 1, xs[2], xs[3], ic * g}}; \
-        const occ_image  y_at = {{c->batch, oc * g, 1, c->out[1], c->out[2]}, {ys[0], 1, ys[2], ys[3], oc * g}}; \
-        const occ_window window = {{1, k, k}, {1, s, s}, {1, d, d}, {0, p, p}}; \
+        const occ_image  x_at = {{c->batch, ic * g, 1, rows, c->in[2]}, {xs[0], 1, xs[2], xs[3], ic * g}}; \
+        const occ_image  y_at = {{c->batch, oc * g, 1, results, c->out[2]}, {ys[0], 1, ys[2], ys[3], oc * g}}; \
+        const occ_window window = {{1, down, k}, {1, s, s}, {1, d, d}, {0, edge, p}}; \
         const occ_extent tile[] = {v, r, pace}; \
         const occ_fused  fused = {2, {oc * g + 5, 0}, epilogue}; \
         (void)pitch; \
         called(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
     }
 #define OPEN(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
-    FORM(name, occ_conv_open_f32, ic, oc, k, s, d, p, g, v, r, pace)
+    FORM(name, occ_conv_open_f32, ic, oc, k, s, d, p, g, v, r, pace, k, p, c->in[1], c->out[1])
 CONVOLUTIONS(OPEN)
 LINES(OPEN)
 DEEP(OPEN)
 
 #define SINGLE(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
-    OCC_STEP void run_##name(const Conv *c, const float *x, const int64_t *xs, const float *w, const float *bias, \
-                             float *y, const int64_t *ys, const occ_extent *pitch, const occ_expr *e) \
-    { \
-        const occ_image  x_at = {{c->batch, ic * g, 1, 1, c->in[2]}, {xs[0], 1, 0, 0, ic * g}}; \
-        const occ_image  y_at = {{c->batch, oc * g, 1, 1, c->out[2]}, {ys[0], 1, 0, 0, oc * g}}; \
-        const occ_window window = {{1, 1, k}, {1, 1, s}, {1, 1, d}, {0, 0, p}}; \
-        const occ_extent tile[] = {v, r, pace}; \
-        const occ_fused  fused = {2, {oc * g + 5, 0}, epilogue}; \
-        (void)pitch; \
-        occ_conv_open_f32(x, &x_at, w, bias, y, &y_at, &window, g, tile, e, &fused); \
-    }
+    FORM(name, occ_conv_open_f32, ic, oc, k, s, d, p, g, v, r, pace, 1, 0, 1, 1)
 SINGLES(SINGLE)
 
 /* The same of an image that is one line. */
 #define FLAT(name, ic, oc, most, k, s, d, p, g, v, r, pace) \
-    FORM(name##_flat, occ_conv_flat_f32, ic, oc, k, s, d, p, g, v, r, pace)
+    FORM(name##_flat, occ_conv_flat_f32, ic, oc, k, s, d, p, g, v, r, pace, k, p, c->in[1], c->out[1])
 LINES(FLAT)
 
 /* The same with tiles of two vectors asked for, which are never deep. */
