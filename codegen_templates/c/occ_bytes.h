@@ -23,6 +23,30 @@ typedef int64_t occ_v64 __attribute__((vector_size(4 * OCC_W)));
 typedef char occ_v16c __attribute__((vector_size(16)));
 #endif
 
+#if OCC_W > 1
+/* The first n bytes, 1 <= n <= 8, of a word whose others are 0. Put together one by one in memory, they would keep the
+ * processor waiting for the last of them. Example: 5 bytes are the first four, and the last four shifted by one. */
+OCC_HOT uint64_t occ_bytes_word(const uint8_t *p, int n)
+{
+    uint64_t all;
+    uint32_t low, high;
+    uint16_t two;
+    if (n == 8) {
+        memcpy(&all, p, 8);
+        return all;
+    }
+    if (n >= 4) {
+        memcpy(&low, p, 4);
+        memcpy(&high, p + n - 4, 4);
+        return low | (uint64_t)high << 8 * (n - 4);
+    }
+    if (n == 1)
+        return p[0];
+    memcpy(&two, p, 2);
+    return n == 2 ? two : two | (uint64_t)p[2] << 16;
+}
+#endif
+
 /* Loads bytes as integers. */
 OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
 {
@@ -42,8 +66,10 @@ OCC_HOT occ_vi occ_viload_bytes(const uint8_t *p, int n, int is_signed)
         return v;
     }
 #endif
-    for (int i = 0; n < OCC_W && i < n; i++)
-        some[i] = p[i];
+    for (int i = 0; n < OCC_W && i < n; i += 8) {
+        const uint64_t word = occ_bytes_word(p + i, n - i > 8 ? 8 : n - i);
+        memcpy(some + i, &word, OCC_W < 8 ? OCC_W : 8);
+    }
     p = n < OCC_W ? some : p;
     {
 #if defined(OCC_BYTES_AVX2) || defined(OCC_BYTES_AVX512)

@@ -18,7 +18,7 @@
 #define OCC_W 16
 #elif defined(__AVX__)
 #define OCC_W 8
-#elif defined(__SSE2__) || defined(__ARM_NEON)
+#elif defined(__SSE2__) || (defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)) /* words are parts of vectors */
 #define OCC_W 4
 #else
 #define OCC_W 1

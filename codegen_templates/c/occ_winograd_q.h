@@ -26,6 +26,7 @@ typedef int32_t occ_vk;
 typedef occ_vh  occ_vk;
 typedef uint8_t occ_vkb __attribute__((vector_size(2 * OCC_W)));
 typedef int8_t  occ_vksb __attribute__((vector_size(2 * OCC_W)));
+typedef int64_t occ_vkw __attribute__((vector_size(2 * OCC_W)));
 #define OCC_VK (2 * OCC_W)
 #endif
 
@@ -46,18 +47,30 @@ typedef struct occ_winograd_q {
 
 /* -------------------------------------------------------------------------------------------------------- the input */
 
-/* Widens n bytes, 0 <= n <= OCC_VK; the lanes from n on are 0. */
+/* Widens n bytes, 0 <= n <= OCC_VK; the lanes from n on are 0. Compilers put a part of a vector together in memory,
+ * where the processor waits for the pieces, and widen a whole one in halves. */
 OCC_HOT occ_vk occ_wq_bytes(const uint8_t *x, int n, int is_signed)
 {
 #if OCC_W == 1
     return n < 1 ? 0 : is_signed ? (int8_t)*x : *x;
 #else
-    occ_vkb b = {0};
+    occ_vkw w = {0};
     if (n == OCC_VK)
-        memcpy(&b, x, OCC_VK);
+        memcpy(&w, x, OCC_VK);
+    OCC_UNROLL(4)
+    for (int i = 0; i < OCC_VK / 8; i++)
+        if (n < OCC_VK && n > 8 * i)
+            w[i] = (int64_t)occ_bytes_word(x + 8 * i, n - 8 * i > 8 ? 8 : n - 8 * i);
+#if defined(OCC_BYTES_AVX2) || (defined(OCC_BYTES_AVX512) && defined(__AVX512BW__))
+    occ_vk v;
+    if (is_signed)
+        __asm__("vpmovsxbw %1, %0" : "=v"(v) : "vm"(w));
     else
-        memcpy(&b, x, (size_t)n);
-    return is_signed ? __builtin_convertvector((occ_vksb)b, occ_vk) : __builtin_convertvector(b, occ_vk);
+        __asm__("vpmovzxbw %1, %0" : "=v"(v) : "vm"(w));
+    return v;
+#else
+    return is_signed ? __builtin_convertvector((occ_vksb)w, occ_vk) : __builtin_convertvector((occ_vkb)w, occ_vk);
+#endif
 #endif
 }
 
@@ -175,13 +188,12 @@ OCC_HOT occ_vu occ_wq_dot(occ_vu acc, occ_vi a, occ_vi b)
 #endif
 }
 
-/* The sums of `columns` (literal) tiles for the outputs of a block from its lane `lane` on. Meanwhile the weights from
- * `next` on are prefetched, `pace` bytes (literal; 0: none) for each pair of inputs. */
+/* The sums of `columns` (literal) tiles for `vectors` (literal) vectors of the outputs of a block from its lane `lane`
+ * on. Meanwhile the weights from `next` on are prefetched, `pace` bytes (literal; 0: none) for each pair of inputs. */
 OCC_HOT void occ_wq_tile(const occ_winograd_q *p, const occ_q_block *b, const int32_t *v, const int32_t *u,
-                         int32_t *sums, int lane, int columns, const char *next, int64_t pace)
+                         int32_t *sums, int lane, int vectors, int columns, const char *next, int64_t pace)
 {
-    const int vectors = OCC_Q_VECTORS;
-    occ_vu    acc[OCC_TILE_MAX];
+    occ_vu acc[OCC_TILE_MAX];
     OCC_UNROLL(32)
     for (int i = 0; i < columns * vectors; i++)
         acc[i] = (occ_vu)occ_viset(0);
@@ -191,10 +203,8 @@ OCC_HOT void occ_wq_tile(const occ_winograd_q *p, const occ_q_block *b, const in
         if (pace > 0)
             OCC_PREFETCH(next + k * pace);
         OCC_UNROLL(4)
-        for (int j = 0; j < vectors; j++) {
-            const int lanes = occ_q_lanes(b->lanes - lane, j);
-            panel[j] = lanes > 0 ? occ_viload(u + j * OCC_W, lanes) : occ_viset(0);
-        }
+        for (int j = 0; j < vectors; j++)
+            panel[j] = occ_viload(u + j * OCC_W, occ_q_lanes(b->lanes - lane, j));
         OCC_UNROLL(32)
         for (int c = 0; c < columns; c++) {
             const occ_vi pair = occ_vispread((const uint8_t *)(v + c * p->pairs), 4, 0);
@@ -211,26 +221,38 @@ OCC_HOT void occ_wq_tile(const occ_winograd_q *p, const occ_q_block *b, const in
     }
 }
 
+/* The products of a frequency for `vectors` (literal) vectors of outputs, and where the prefetching went to. */
+OCC_HOT const char *occ_wq_frequency(const occ_winograd_q *p, const occ_q_block *b, int f, int lane, int vectors,
+                                     const char *next, int64_t pace)
+{
+    const occ_conv_cut cut = occ_conv_cut_row(p->group, OCC_Q_ROWS(vectors));
+    const int          size = (int)cut.size, more = cut.larger > 0 ? size + 1 : 0;
+    const int32_t     *u = b->w + f * p->pairs * b->pitch + lane, *v = p->v + f * p->vfrequency;
+    int32_t           *sums = p->m + f * p->mfrequency + lane;
+    int64_t            t = 0, at = 0;
+    for (; more > 0 && t < cut.larger; t++, at += more, next += p->pairs * pace)
+        occ_wq_tile(p, b, v + at * p->pairs, u, sums + at * OCC_WQ_BLOCK, lane, vectors, more, next, pace);
+    for (; size > 0 && t < cut.tiles; t++, at += size, next += p->pairs * pace)
+        occ_wq_tile(p, b, v + at * p->pairs, u, sums + at * OCC_WQ_BLOCK, lane, vectors, size, next, pace);
+    return next;
+}
+
 /* The products of all frequencies: m[frequency][tile][lane of the block]. */
 OCC_HOT void occ_wq_products(const occ_winograd_q *p, const occ_q_block *b, int frequencies)
 {
-    const occ_conv_cut cut = occ_conv_cut_row(p->group, OCC_Q_ROWS(OCC_Q_VECTORS));
-    const int          size = (int)cut.size, more = cut.larger > 0 ? size + 1 : 0;
-    const int64_t      wide = OCC_Q_VECTORS * OCC_W, runs = cut.tiles * ((b->lanes + wide - 1) / wide),
-                  row = b->pitch * (int64_t)sizeof *b->w;
+    const int     wide = OCC_Q_VECTORS * OCC_W, rest = b->lanes % wide, few = (rest + OCC_W - 1) / OCC_W;
+    const int64_t runs = occ_conv_cut_row(p->group, OCC_Q_ROWS(OCC_Q_VECTORS)).tiles * (b->lanes / wide) +
+                         (rest > 0 ? occ_conv_cut_row(p->group, OCC_Q_ROWS(few)).tiles : 0);
+    const int64_t row = b->pitch * (int64_t)sizeof *b->w;
     const int64_t pace =
         OCC_W > 1 && frequencies * p->pairs * p->q.g.outputs >= OCC_WQ_FAR ? (row + runs - 1) / runs : 0;
     for (int f = 0; f < frequencies; f++) {
-        const int32_t *u = b->w + f * p->pairs * b->pitch, *v = p->v + f * p->vfrequency;
-        const char    *next = (const char *)(const void *)(u + p->pairs * b->pitch);
-        for (int lane = 0; lane < b->lanes; lane += (int)wide) {
-            int32_t *sums = p->m + f * p->mfrequency + lane;
-            int64_t  t = 0, at = 0;
-            for (; more > 0 && t < cut.larger; t++, at += more, next += p->pairs * pace)
-                occ_wq_tile(p, b, v + at * p->pairs, u + lane, sums + at * OCC_WQ_BLOCK, lane, more, next, pace);
-            for (; size > 0 && t < cut.tiles; t++, at += size, next += p->pairs * pace)
-                occ_wq_tile(p, b, v + at * p->pairs, u + lane, sums + at * OCC_WQ_BLOCK, lane, size, next, pace);
-        }
+        const char *next = (const char *)(const void *)(b->w + (f + 1) * p->pairs * b->pitch);
+        int         lane = 0;
+        for (; lane + wide <= b->lanes; lane += wide)
+            next = occ_wq_frequency(p, b, f, lane, OCC_Q_VECTORS, next, pace);
+        if (rest > 0)
+            occ_wq_frequency(p, b, f, lane, few, next, pace);
     }
 }
 
