@@ -99,7 +99,22 @@ OCC_HOT occ_dq_seen occ_dq_pixels(const occ_conv *g, int edge, int64_t at, int c
 /* A byte of each of `rows` (literal, 4 at most) rows in each lane, the first row lowest, for n channels. */
 OCC_HOT occ_vi occ_dq_column(const uint8_t *const *row, int64_t at, int rows, int n)
 {
-    occ_vi v = occ_viload_bytes(row[0] + at, n, 0);
+    occ_vi v;
+#if defined(OCC_BYTES_AVX512) && defined(__AVX512VBMI__) && defined(__AVX512VL__)
+    if (n == OCC_W) { /* the rows one behind the other, then bytes 0, 16, 32, 48 for the first lane and so on */
+        const occ_vi order = occ_viset(0x30201000) + occ_viset(0x01010101) * occ_viota();
+        __asm__("vmovdqu32 %1, %x0" : "=v"(v) : "m"(*(const uint8_t(*)[OCC_W])(row[0] + at)));
+        if (rows > 1)
+            __asm__("vinserti32x4 $1, %1, %0, %0" : "+v"(v) : "m"(*(const uint8_t(*)[OCC_W])(row[1] + at)));
+        if (rows > 2)
+            __asm__("vinserti32x4 $2, %1, %0, %0" : "+v"(v) : "m"(*(const uint8_t(*)[OCC_W])(row[2] + at)));
+        if (rows > 3)
+            __asm__("vinserti32x4 $3, %1, %0, %0" : "+v"(v) : "m"(*(const uint8_t(*)[OCC_W])(row[3] + at)));
+        __asm__("vpermb %0, %1, %0" : "+v"(v) : "v"(order));
+        return v;
+    }
+#endif
+    v = occ_viload_bytes(row[0] + at, n, 0);
     OCC_UNROLL(3)
     for (int k = 1; k < rows; k++)
         v |= occ_viload_bytes(row[k] + at, n, 0) << 8 * k;
@@ -116,6 +131,7 @@ OCC_HOT void occ_dq_quads(const occ_depthwise_q *q, occ_dq_how how, const occ_dq
     const int64_t  step = q->g.stride[2], taps = q->g.kernel[2], pixels = (columns - 1) * step + taps;
     const int32_t  flip = how.is_signed ? (int32_t)0x80808080 : 0;
     const occ_vi   zero = occ_viset((int32_t)((uint32_t)((q->zero + (how.is_signed ? 128 : 0)) & 255) * 0x01010101u));
+    const int      has_zero = q->zero || how.is_signed;
     const uint8_t *row[4], *weights[4];
     uint32_t       some = 0;
     OCC_UNROLL(4)
@@ -132,7 +148,8 @@ OCC_HOT void occ_dq_quads(const occ_depthwise_q *q, occ_dq_how how, const occ_dq
         for (int64_t t = 0; t < taps; t++) {
             const occ_vi v = occ_dq_column(weights, t * q->wtap + j * OCC_W, rows, n) & occ_viset((int32_t)some);
             tap[t] = v;
-            less = occ_dot(less, (occ_quads){zero, zero}, (occ_quads){v, v}, OCC_DOT_UNSIGNED);
+            if (has_zero)
+                less = occ_dot(less, (occ_quads){zero, zero}, (occ_quads){v, v}, OCC_DOT_UNSIGNED);
         }
         OCC_UNROLL(64)
         for (int64_t p = 0; p < pixels; p++) {
@@ -148,7 +165,7 @@ OCC_HOT void occ_dq_quads(const occ_depthwise_q *q, occ_dq_how how, const occ_dq
                 }
         }
         OCC_UNROLL(32)
-        for (int c = 0; c < columns; c++)
+        for (int c = 0; c < columns && has_zero; c++)
             acc[c * b->vectors + j] -= less;
     }
 }
@@ -276,11 +293,13 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
                         (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
     const int64_t y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
     occ_vi        acc[OCC_TILE_MAX];
-    OCC_UNROLL(32)
-    for (int i = 0; i < columns; i++) {
-        OCC_UNROLL(4)
-        for (int j = 0; j < b->vectors; j++)
-            acc[i * b->vectors + j] = occ_viset(0);
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int    n = occ_dq_lanes(b, j);
+        const occ_vi start = q->bias && n > 0 ? occ_viload(q->bias + b->channel + j * OCC_W, n) : occ_viset(0);
+        OCC_UNROLL(32)
+        for (int i = 0; i < columns; i++)
+            acc[i * b->vectors + j] = start;
     }
     for (int64_t i = d.first; i < d.last; i++) {
         const int64_t  row = g->kernel[2] * q->wtap, below = g->dilation[1] * g->xaxis[1];
@@ -319,12 +338,8 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
             e.at[k] +=
                 k < g->fused->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->fused->pitch[k] : 0;
         OCC_UNROLL(4)
-        for (int j = 0; j < b->vectors; j++) {
-            const int n = occ_dq_lanes(b, j);
+        for (int j = 0; j < b->vectors; j++)
             sums[j] = acc[i * b->vectors + j];
-            if (q->bias && n > 0)
-                sums[j] += occ_viload(q->bias + b->channel + j * OCC_W, n);
-        }
         occ_put_pixel(how.put, q->y, y + i * g->yaxis[2] + b->channel * g->ychannel, g->ychannel, sums, b->vectors,
                       b->lanes, &e, b->channel, g->fused->fn, q->yzero);
     }

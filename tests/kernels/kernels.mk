@@ -2,7 +2,7 @@
 # width and compiler; what this machine cannot run is compiled only. KERNEL_CCS, KERNEL_WIDTHS and KERNEL_ONLY narrow it down;
 # KERNEL_LEVEL is the optimiser's; KERNEL_RUNNER stands before each test, for an emulator (tests/isa/isa.mk).
 KERNEL_CCS    ?= gcc clang
-KERNEL_WIDTHS ?= w1 w4 w8 w16 w16made $(if $(KERNEL_CAN_w16vnni),w16vnni)
+KERNEL_WIDTHS ?= w1 w4 w8 w16 w16made $(if $(KERNEL_CAN_w16vnni),w16vnni) $(if $(KERNEL_CAN_w16vbmi),w16vbmi)
 KERNEL_TESTS  := $(patsubst tests/kernels/%.c,%,$(wildcard tests/kernels/test_*.c))
 KERNEL_ONLY   ?= $(KERNEL_TESTS)
 KERNEL_LEVEL  ?= -O2
@@ -12,6 +12,7 @@ KERNEL_FLAGS_w4  := $(if $(filter x86_64,$(shell uname -m)),-msse2)
 KERNEL_FLAGS_w8  := -mavx2 -mfma -mf16c
 KERNEL_FLAGS_w16 := -mavx512f -mavx512bw -mavx512dq -mavx512vl -mfma
 KERNEL_FLAGS_w16vnni := $(KERNEL_FLAGS_w16) -mavx512vnni
+KERNEL_FLAGS_w16vbmi := $(KERNEL_FLAGS_w16vnni) -mavx512vbmi
 # Sixteen lanes made of narrower vectors: the same text as for AVX-512, on any machine.
 KERNEL_FLAGS_w16made := -DOCC_FORCE_WIDTH=16 -Wno-psabi
 # Sums of integers that overflow, of vectors too, which only GCC tells. It warns of conversions that it has proven harmless without
@@ -23,6 +24,7 @@ KERNEL_CAN_w16made := yes
 KERNEL_CAN_w8  := $(shell grep -qw avx2 /proc/cpuinfo 2>/dev/null && echo yes)
 KERNEL_CAN_w16 := $(shell grep -qw avx512bw /proc/cpuinfo 2>/dev/null && echo yes)
 KERNEL_CAN_w16vnni := $(shell grep -qw avx512_vnni /proc/cpuinfo 2>/dev/null && echo yes)
+KERNEL_CAN_w16vbmi := $(shell grep -qw avx512vbmi /proc/cpuinfo 2>/dev/null && echo yes)
 
 # Templates of several element types: the TPL_ names written in, as the embed tool does. $(1): file, $(2): suffix, $(3): type.
 KERNEL_GEN := $(BUILD)/tests/kernels/gen
