@@ -45,8 +45,9 @@ OCC_INLINE void occ_depthwise_q_TPL_N_TPL_N2(const TPL_T *x, const occ_image *x_
                         OCC_KNOWN(window->kernel[2]) &&
                         occ_conv_edges_fit(y_at->dim[4], x_at->dim[4], window, OCC_DQ_COLUMNS);
     const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2, occ_dq_takes_pairs(window)};
-    occ_depthwise_q  q =
-        occ_dq_make(x, x_at, w, bias, zero ? (int32_t)*zero : (int32_t)form->xzero, y, y_at, window, form, e, fused);
+    occ_depthwise_q  q;
+    q.g = occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0);
+    occ_dq_fill(&q, x, w, bias, zero ? (int32_t)*zero : (int32_t)form->xzero, y, form, e);
     if (literal)
         occ_dq_rows(&q, with);
     else
@@ -62,8 +63,9 @@ OCC_INLINE void occ_depthwise_open_q_TPL_N_TPL_N2(const TPL_T *x, const occ_imag
                                                   const occ_dq_form *form, const occ_expr *e, const occ_fused *fused)
 {
     const occ_dq_how with = {(TPL_T)-1 < (TPL_T)1, occ_put_TPL_N2, occ_dq_takes_pairs(window)};
-    occ_depthwise_q  q =
-        occ_dq_make(x, x_at, w, bias, zero ? (int32_t)*zero : (int32_t)form->xzero, y, y_at, window, form, e, fused);
+    occ_depthwise_q  q;
+    q.g = occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0);
+    occ_dq_fill(&q, x, w, bias, zero ? (int32_t)*zero : (int32_t)form->xzero, y, form, e);
     if (OCC_W > 1 && OCC_KNOWN(y_at->dim[1]) && OCC_KNOWN(window->kernel[2]) && window->kernel[2] <= OCC_CONV_TAPS &&
         occ_conv_is_near(y_at->dim[4], x_at->dim[4], window))
         occ_dq_open(q, with, fused);

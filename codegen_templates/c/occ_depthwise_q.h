@@ -34,22 +34,20 @@ typedef struct occ_dq_how {
     int        pairs;
 } occ_dq_how;
 
-/* Gathers operands, geometry and the expression. */
-OCC_HOT occ_depthwise_q occ_dq_make(const void *x, const occ_image *x_at, const int8_t *w, const int32_t *bias,
-                                    int32_t zero, void *y, const occ_image *y_at, const occ_window *window,
-                                    const occ_dq_form *form, const occ_expr *e, const occ_fused *fused)
+/* Completes q, whose geometry is made, with operands and the expression. A function that returned all of it would leave
+ * two copies on the stack of small processors. */
+OCC_HOT void occ_dq_fill(occ_depthwise_q *q, const void *x, const int8_t *w, const int32_t *bias, int32_t zero, void *y,
+                         const occ_dq_form *form, const occ_expr *e)
 {
-    occ_depthwise_q q = {occ_conv_make(NULL, x_at, NULL, NULL, NULL, y_at, window, 1, fused, 0, 0),
-                         (const uint8_t *)x,
-                         w,
-                         form->wtap,
-                         bias,
-                         y,
-                         zero,
-                         (int32_t)form->yzero};
+    q->x = (const uint8_t *)x;
+    q->w = w;
+    q->wtap = form->wtap;
+    q->bias = bias;
+    q->y = y;
+    q->zero = zero;
+    q->yzero = (int32_t)form->yzero;
     if (e)
-        q.g.e = *e;
-    return q;
+        q->g.e = *e;
 }
 
 /* Channels of a tile: the first one, and how many. */
