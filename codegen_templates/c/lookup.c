@@ -1,7 +1,37 @@
 /* lookup.c - tables of bytes: what a long expression of one byte computes. Knows nothing of where tables come from. */
 #include "occ_nest.h"
 
-#if OCC_W > 1 && defined(__AVX2__) && !defined(OCC_FORCE_WIDTH)
+#if OCC_W == 16 && defined(__AVX512VBMI__) && defined(__AVX512BW__) && !defined(OCC_FORCE_WIDTH)
+typedef char occ_lookup_v __attribute__((vector_size(64)));
+
+/* Entries of the bytes x: each half of the table is looked up by the seven low bits, the highest one tells which half
+ * counts. */
+OCC_HOT occ_lookup_v occ_lookup_vector(occ_lookup_v x, const occ_lookup_v *table)
+{
+    occ_lookup_v low = x, high = x;
+    uint64_t     upper;
+    __asm__("vpermi2b %2, %1, %0" : "+v"(low) : "v"(table[0]), "v"(table[1]));
+    __asm__("vpermi2b %2, %1, %0" : "+v"(high) : "v"(table[2]), "v"(table[3]));
+    __asm__("vpmovb2m %1, %0" : "=Yk"(upper) : "v"(x));
+    __asm__("vmovdqu8 %1, %0%{%2%}" : "+v"(low) : "v"(high), "Yk"(upper));
+    return low;
+}
+
+/* Entries of all n bytes. Returns n. */
+OCC_HOT int64_t occ_lookup_vectors(uint8_t *y, const uint8_t *x, const uint8_t *table, int64_t n)
+{
+    occ_lookup_v v, rows[4];
+    memcpy(rows, table, sizeof rows);
+    OCC_ROLL
+    for (int64_t c = 0; c < n; c += (int64_t)sizeof v) {
+        const uint64_t all = ~UINT64_C(0), some = n - c < 64 ? ~(all << (n - c)) : all;
+        __asm__("vmovdqu8 %1, %0%{%2%}%{z%}" : "=v"(v) : "m"(*(const uint8_t(*)[64])(x + c)), "Yk"(some));
+        v = occ_lookup_vector(v, rows);
+        __asm__("vmovdqu8 %1, %0%{%2%}" : "+m"(*(uint8_t(*)[64])(y + c)) : "v"(v), "Yk"(some));
+    }
+    return n;
+}
+#elif OCC_W > 1 && defined(__AVX2__) && !defined(OCC_FORCE_WIDTH)
 #define OCC_LOOKUP_BYTES 32
 typedef char    occ_lookup_v __attribute__((vector_size(32)));
 typedef int16_t occ_lookup_w __attribute__((vector_size(32)));

@@ -8,7 +8,7 @@
 
 /* Results of a byte; elements for which a table pays; nodes of an expression that vectors compute as fast, and that one
  * lane at a time does. */
-enum { BYTES = 256, LEAST_ELEMENTS = 1024, VECTOR_NODES = 24, LANE_NODES = 6 };
+enum { BYTES = 256, LEAST_ELEMENTS = 1024, VECTOR_NODES = 8, LANE_NODES = 6 };
 
 /* Whether the first nodes of an expression take longer than reading a table. */
 static bool is_long(const Lower *lower, const Scalar *s, int nodes)
