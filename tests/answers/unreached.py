@@ -5,7 +5,7 @@ ROWS = [
     ("vectors of 16 floats alone, which the processor that counts lacks",
      [("nbits_decode_four", ""), ("nbits_zip", ""), ("nbits_decode", "bits == 4"), ("matmul_nbits", "bits == 4"), ("conv_eight_ends", "")]),
     ("steps always pass an expression; calls without one are those of other kernels, and of tests/kernels",
-     [(name, "if (e)") for name in ("conv_dot", "depthwise_make", "dq_make", "matmul_epilogue", "winograd_make", "winograd_q")] + [("expr_start", "e ? *e")]),
+     [(name, "if (e)") for name in ("conv_dot", "depthwise_make", "dq_fill", "matmul_epilogue", "winograd_make", "winograd_q")] + [("expr_start", "e ? *e")]),
     ("only where a unit of the run has failed: tests/queues",
      [("queue_next", "stopped"), ("queue_ready", "done & 1"), ("queue_wait", "done & 1"), ("drain", "")]),
     ("a divisor of 0, a shift by all bits, a number beyond its type: ONNX Runtime stops or answers by chance",

@@ -64,7 +64,26 @@ def bounds_through(name, maker, repeated=""):
     return dict(name=f"bounds_through_{name}", group="Slice", model=model, inputs=sets, flags=["--dim=z:0=1..4", "--dim=z:1=0..6"])
 
 
-NUMBERS = [bounds_through("identity", "Identity({0})"), bounds_through("cast", "Cast <to = 7> ({0})"), bounds_through("reshape", "Reshape({0}, {1})"),
+def compared(source, constants, values):
+    """Integers beside constants: small ones are compared as floats, in vectors; above 2^24 floats do not tell neighbours apart."""
+    kind = tensor_dtype_to_np_dtype(code(source))
+    weight = helper.make_tensor("c", code(source), [len(constants), 1], constants)
+    nodes = [helper.make_node(op, pair, [op + pair[0]]) for op in ("Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual")
+             for pair in (["x", "c"], ["c", "x"])]
+    nodes += [helper.make_node("Cast", [n.output[0]], ["y_" + n.output[0]], to=TensorProto.FLOAT) for n in nodes]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", code(source), ["n"])],
+                              [helper.make_tensor_value_info(n.output[0], TensorProto.FLOAT, [len(constants), "n"]) for n in nodes[10:]], [weight])
+    x = np.array(values * 5, kind)
+    return dict(name=f"compared_{source.lower()}_{len(constants)}", group="Equal", model=helper.make_model(
+        graph, ir_version=9, opset_imports=[helper.make_opsetid("", 19)]), inputs=[dict(x=x), dict(x=x[:7])], oracle="reference")
+
+
+MANY = 2 ** 24
+NUMBERS = [compared("INT32", [0, -3, MANY - 1, 1 - MANY], [0, 1, -3, -4, MANY - 2, MANY - 1, MANY, MANY + 1, -MANY, -MANY - 1, 2 ** 31 - 1, -2 ** 31]),
+           compared("INT32", [MANY, -MANY, MANY + 1], [0, MANY - 1, MANY, MANY + 1, MANY + 2, -MANY - 1, -MANY, 2 ** 31 - 1]),
+           compared("UINT8", [0, 127, 128, 255], [0, 1, 126, 127, 128, 129, 254, 255]),
+           compared("INT8", [0, 127, -128, -1], [0, 1, -1, 126, 127, -128, -127])]
+NUMBERS += [bounds_through("identity", "Identity({0})"), bounds_through("cast", "Cast <to = 7> ({0})"), bounds_through("reshape", "Reshape({0}, {1})"),
            bounds_through("a_repeated_operator", "Abs({0})", "b2 = Abs(end) s2 = Abs(shape) unused = Add(b, b2) unused2 = Add(s, s2)")]
 NUMBERS += [printed(source) for source in WHOLE + ["FLOAT", "DOUBLE", "FLOAT16"]]
 NUMBERS += [read(WHOLE, TEXTS, "whole"), read(["FLOAT", "DOUBLE", "FLOAT16"], FLOAT_TEXTS, "floats"), read(NARROW, TEXTS, "narrow")]

@@ -62,6 +62,34 @@ static int number(Lower *lower, Deferred *p, int like, double value)
     return scalar_literal(lower, p->expr, p->expr->node[like].dtype, value);
 }
 
+/* Whether a value is made of constants that floats tell from every other 32-bit integer. */
+static bool is_constant_below_2_24(const Lower *lower, const Value *value)
+{
+    enum { MOST = 4096, MANY = 1 << 24 };
+    int64_t *number = arena_array(lower->program->arena, int64_t, MOST);
+    int      count = 0;
+
+    if (!const_ints(value, number, MOST, &count))
+        return false;
+    for (int i = 0; i < count; i++)
+        if (number[i] <= -MANY || number[i] >= MANY)
+            return false;
+    return true;
+}
+
+/* Integers are compared as floats where that gives the same answer, since vectors are of floats: bytes, and 32-bit
+ * integers with small constants, as the numbers of the classes of a one-hot encoding are. */
+static bool compares_as_floats(const Lower *lower, const Node *node, ScalarOp op)
+{
+    DType dtype = node->in[0]->type.dtype;
+
+    if ((op != SCALAR_eq && op != SCALAR_lt && op != SCALAR_le) || lower->program->language != LANGUAGE_C ||
+        !lower_has_vectors(lower))
+        return false;
+    return dtype_is_byte(dtype) || (dtype == DTYPE_I32 && (is_constant_below_2_24(lower, node->in[0]) ||
+                                                           is_constant_below_2_24(lower, node->in[1])));
+}
+
 int lower_direct(Lower *lower, const Node *node)
 {
     Direct    row = {0};
@@ -75,6 +103,9 @@ int lower_direct(Lower *lower, const Node *node)
     p = lower_elementwise(lower, node, scalar_info(row.scalar)->vector, args);
     if (!p)
         return -1;
+    if (compares_as_floats(lower, node, row.scalar))
+        for (int i = 0; i < 2; i++)
+            args[i] = scalar_cast(lower, p->expr, DTYPE_F32, args[i], false);
     result = args[0];
     if (scalar_info(row.scalar)->arity == 1)
         return emit(lower, node, p, op1(lower, p, row.scalar, result));
