@@ -208,6 +208,10 @@ Operand operand_broadcast(Lower *lower, Operand x, int rank, const Extent *dim);
 /* Bring n axes into the order of falling list[0], their strides: the innermost loop then runs over neighbours. The
  * other lists, of the same axes, follow. */
 void axes_by_stride(int n, Extent *const *list, int count);
+
+/* Joins axes in this order whose elements follow each other without a gap, as rows of an image that is reduced whole.
+ * Returns how many are left. Example: {32, 8, 1} of {3, 4, 8} are one axis of 96 elements. */
+int  axes_join(Lower *lower, int n, Extent *stride, Extent *dim);
 bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Operand *out); /* false: needs a copy */
 
 /* ------------------------------------------------------------------------------------------------------------ steps */

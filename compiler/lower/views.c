@@ -106,6 +106,26 @@ void axes_by_stride(int n, Extent *const *list, int count)
             }
 }
 
+int axes_join(Lower *lower, int n, Extent *stride, Extent *dim)
+{
+    Extent step[MAX_RANK], count[MAX_RANK]; /* of the joined axes, the innermost first */
+    int    joined = 0;
+
+    for (int i = n; i-- > 0;)
+        if (joined > 0 &&
+            extent_same(stride[i], extent_op(lower->model, EXPR_MUL, step[joined - 1], count[joined - 1]))) {
+            count[joined - 1] = extent_op(lower->model, EXPR_MUL, dim[i], count[joined - 1]);
+        } else {
+            step[joined] = stride[i];
+            count[joined++] = dim[i];
+        }
+    for (int i = 0; i < joined; i++) {
+        stride[i] = step[joined - 1 - i];
+        dim[i] = count[joined - 1 - i];
+    }
+    return joined;
+}
+
 static bool is_less(Model *model, Extent a, Extent b)
 {
     return extent_is(extent_op(model, EXPR_LT, a, b), 1);
