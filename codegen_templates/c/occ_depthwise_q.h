@@ -280,6 +280,38 @@ OCC_HOT void occ_dq_taps(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
     }
 }
 
+/* Starts the sums of a tile of `columns` pixels (literal) with the bias. */
+OCC_HOT void occ_dq_start(const occ_depthwise_q *q, const occ_dq_block *b, occ_vi *acc, int columns)
+{
+    OCC_UNROLL(4)
+    for (int j = 0; j < b->vectors; j++) {
+        const int    n = occ_dq_lanes(b, j);
+        const occ_vi start = q->bias && n > 0 ? occ_viload(q->bias + b->channel + j * OCC_W, n) : occ_viset(0);
+        OCC_UNROLL(32)
+        for (int i = 0; i < columns; i++)
+            acc[i * b->vectors + j] = start;
+    }
+}
+
+/* Applies the expression to the sums of a tile and stores the results. `pixel` is the number of the first pixel. */
+OCC_HOT void occ_dq_store(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, const occ_vi *acc, int64_t y,
+                          int64_t pixel, int columns)
+{
+    OCC_UNROLL(32)
+    for (int i = 0; i < columns; i++) {
+        occ_expr e = q->g.e;
+        occ_vi   sums[4];
+        OCC_UNROLL_LANES(8)
+        for (int k = 0; k < 8; k++)
+            e.at[k] += k < q->g.fused->nx ? (pixel + i * q->g.pixel[4]) * q->g.fused->pitch[k] : 0;
+        OCC_UNROLL(4)
+        for (int j = 0; j < b->vectors; j++)
+            sums[j] = acc[i * b->vectors + j];
+        occ_put_pixel(how.put, q->y, y + i * q->g.yaxis[2] + b->channel * q->g.ychannel, q->g.ychannel, sums,
+                      b->vectors, b->lanes, &e, b->channel, q->g.fused->fn, q->yzero);
+    }
+}
+
 /* One tile of `columns` pixels (literal) at plane z, row r, column c of an image. */
 OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_block *b, int64_t image, int64_t z,
                          int64_t r, int64_t c, occ_taps t, int edge, int columns)
@@ -291,14 +323,7 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
                         (r * g->stride[1] - g->pad[1]) * g->xaxis[1] + (c * g->stride[2] - g->pad[2]) * g->xaxis[2]);
     const int64_t y = image * g->ybatch + z * g->yaxis[0] + r * g->yaxis[1] + c * g->yaxis[2];
     occ_vi        acc[OCC_TILE_MAX];
-    OCC_UNROLL(4)
-    for (int j = 0; j < b->vectors; j++) {
-        const int    n = occ_dq_lanes(b, j);
-        const occ_vi start = q->bias && n > 0 ? occ_viload(q->bias + b->channel + j * OCC_W, n) : occ_viset(0);
-        OCC_UNROLL(32)
-        for (int i = 0; i < columns; i++)
-            acc[i * b->vectors + j] = start;
-    }
+    occ_dq_start(q, b, acc, columns);
     for (int64_t i = d.first; i < d.last; i++) {
         const int64_t  row = g->kernel[2] * q->wtap, below = g->dilation[1] * g->xaxis[1];
         const uint8_t *from = x + i * g->dilation[0] * g->xaxis[0];
@@ -327,20 +352,7 @@ OCC_HOT void occ_dq_tile(const occ_depthwise_q *q, occ_dq_how how, const occ_dq_
         for (; k < h.last; k++)
             occ_dq_taps(q, how, b, acc, from + k * below, w + k * row, t, edge, c, columns);
     }
-    OCC_UNROLL(32)
-    for (int i = 0; i < columns; i++) {
-        occ_expr e = g->e;
-        occ_vi   sums[4];
-        OCC_UNROLL_LANES(8)
-        for (int k = 0; k < 8; k++)
-            e.at[k] +=
-                k < g->fused->nx ? (occ_conv_pixel(g, image, z, r, c) + i * g->pixel[4]) * g->fused->pitch[k] : 0;
-        OCC_UNROLL(4)
-        for (int j = 0; j < b->vectors; j++)
-            sums[j] = acc[i * b->vectors + j];
-        occ_put_pixel(how.put, q->y, y + i * g->yaxis[2] + b->channel * g->ychannel, g->ychannel, sums, b->vectors,
-                      b->lanes, &e, b->channel, g->fused->fn, q->yzero);
-    }
+    occ_dq_store(q, how, b, acc, y, occ_conv_pixel(g, image, z, r, c), columns);
 }
 
 /* One row of some channels: tiles at the edges, where columns miss taps, and full tiles between them. */
