@@ -6,7 +6,7 @@ FIRMWARE_KWS      := mlperf_tiny_kws_int8_qdq
 FIRMWARE_MODELS   := models/digits.onnx models/digits_int8.onnx models/tones.onnx $(REAL)/$(FIRMWARE_KWS)/model.onnx \
                      $(REAL)/mlperf_tiny_vww_96_float/model.onnx
 FIRMWARE_LIMITS   := -O2:instructions=8.0e6 -Os:instructions=9.0e6 -Og:instructions=9.0e6 \
-                     $(foreach level,-O2 -Os -Og,$(level):code=11264 $(level):stack=900)
+                     $(foreach level,-O2 -Os -Og,$(level):code=11264 $(level):stack=300)
 
 $(BUILD)/firmware/tools.stamp: tests/tools/deps.sh
 	@mkdir -p $(@D)
