@@ -162,9 +162,11 @@ OCC_HOT void occ_dq_quads(const occ_depthwise_q *q, occ_dq_how how, const occ_dq
                     *sum = occ_dot(*sum, (occ_quads){v, v}, (occ_quads){tap[t], tap[t]}, OCC_DOT_UNSIGNED);
                 }
         }
-        OCC_UNROLL(32)
-        for (int c = 0; c < columns && has_zero; c++)
-            acc[c * b->vectors + j] -= less;
+        if (has_zero) {
+            OCC_UNROLL(32)
+            for (int c = 0; c < columns; c++)
+                acc[c * b->vectors + j] -= less;
+        }
     }
 }
 #elif defined(OCC_BYTES_AVX2)
