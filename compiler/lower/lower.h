@@ -209,8 +209,9 @@ Operand operand_broadcast(Lower *lower, Operand x, int rank, const Extent *dim);
  * other lists, of the same axes, follow. */
 void axes_by_stride(int n, Extent *const *list, int count);
 
-/* Joins axes in this order whose elements follow each other without a gap, as rows of an image that is reduced whole.
- * Returns how many are left. Example: {32, 8, 1} of {3, 4, 8} are one axis of 96 elements. */
+/* The same for the axes of one operand. Those whose elements then follow each other without a gap are joined, as rows
+ * of an image that is reduced whole. Returns how many are left. Example: strides 32, 8, 1 with extents 3, 4, 8 are
+ * one axis of 96. */
 int  axes_join(Lower *lower, int n, Extent *stride, Extent *dim);
 bool operand_reshape(Lower *lower, Operand x, int rank, const Extent *dim, Operand *out); /* false: needs a copy */
 

@@ -111,6 +111,7 @@ int axes_join(Lower *lower, int n, Extent *stride, Extent *dim)
     Extent step[MAX_RANK], count[MAX_RANK]; /* of the joined axes, the innermost first */
     int    joined = 0;
 
+    axes_by_stride(n, (Extent *[]){stride, dim}, 2);
     for (int i = n; i-- > 0;)
         if (joined > 0 &&
             extent_same(stride[i], extent_op(lower->model, EXPR_MUL, step[joined - 1], count[joined - 1]))) {

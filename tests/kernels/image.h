@@ -17,6 +17,12 @@ static UNUSED occ_image image_of(const occ_extent *dim, const occ_extent *stride
     return image;
 }
 
+/* The offset of an index of five axes. */
+static UNUSED int64_t place_of(const occ_extent *stride, const int64_t *at)
+{
+    return at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2] + at[3] * stride[3] + at[4] * stride[4];
+}
+
 /* {depth, height, width} each */
 static UNUSED occ_window window_of(const occ_extent *kernel, const occ_extent *stride, const occ_extent *dilation,
                                    const occ_extent *pad)

@@ -48,11 +48,6 @@ static Case draw(uint64_t *seed, int channels_last)
     return c;
 }
 
-static int64_t place(const occ_extent *stride, const int64_t *at)
-{
-    return at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2] + at[3] * stride[3] + at[4] * stride[4];
-}
-
 /* One result. */
 static double expected(const Case *c, const float *x, const int64_t *at, int64_t kind, double p)
 {
@@ -73,10 +68,10 @@ static double expected(const Case *c, const float *x, const int64_t *at, int64_t
         if (!in)
             continue;
         inside++;
-        sum +=
-            kind == OCC_POOL_LP ? pow(fabs((double)x[place(c->xstride, from)]), p) : (double)x[place(c->xstride, from)];
-        if (!((double)x[place(c->xstride, from)] <= most) && !isnan(most))
-            most = (double)x[place(c->xstride, from)];
+        sum += kind == OCC_POOL_LP ? pow(fabs((double)x[place_of(c->xstride, from)]), p)
+                                   : (double)x[place_of(c->xstride, from)];
+        if (!((double)x[place_of(c->xstride, from)] <= most) && !isnan(most))
+            most = (double)x[place_of(c->xstride, from)];
     }
     return kind == OCC_POOL_MAX  ? most
            : kind == OCC_POOL_LP ? pow(sum, 1.0 / p)
@@ -102,7 +97,7 @@ static void check(uint64_t *seed, int planes, int64_t kind, float p)
 
         for (int a = AXES; a-- > 0; rest /= c.ydim[a])
             at[a] = rest % c.ydim[a];
-        test_near((double)y[place(c.ystride, at)], expected(&c, x, at, kind, (double)p), 1.0, 1e-5,
+        test_near((double)y[place_of(c.ystride, at)], expected(&c, x, at, kind, (double)p), 1.0, 1e-5,
                   planes ? "planes" : "pool", i);
     }
     test_release(x, xs);

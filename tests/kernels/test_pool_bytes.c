@@ -45,11 +45,6 @@ static Case draw(uint64_t *seed, int64_t channels)
     return c;
 }
 
-static int64_t place(const occ_extent *stride, const int64_t *at)
-{
-    return at[0] * stride[0] + at[1] * stride[1] + at[2] * stride[2] + at[3] * stride[3] + at[4] * stride[4];
-}
-
 /* One result. */
 static int expected(const Case *c, const void *x, const int64_t *at, int is_signed)
 {
@@ -66,8 +61,8 @@ static int expected(const Case *c, const void *x, const int64_t *at, int is_sign
         }
         if (!in)
             continue;
-        value =
-            is_signed ? ((const int8_t *)x)[place(c->xstride, from)] : ((const uint8_t *)x)[place(c->xstride, from)];
+        value = is_signed ? ((const int8_t *)x)[place_of(c->xstride, from)]
+                          : ((const uint8_t *)x)[place_of(c->xstride, from)];
         most = value > most ? value : most;
     }
     return most;
@@ -94,7 +89,7 @@ static void check(uint64_t *seed, int64_t channels, int is_signed)
 
         for (int a = AXES; a-- > 0; rest /= c.ydim[a])
             at[a] = rest % c.ydim[a];
-        rest = place(c.ystride, at);
+        rest = place_of(c.ystride, at);
         assert_int_equal(is_signed ? (int8_t)y[rest] : y[rest], expected(&c, x, at, is_signed));
     }
     free(x);

@@ -161,7 +161,6 @@ static int moments(Lower *lower, const Node *node, Operand x, const bool *reduce
             kdim[nk++] = x.dim[i];
         }
     axes_by_stride(nk, (Extent *[]){kx, ky, kdim}, 3);
-    axes_by_stride(nr, (Extent *[]){rx, rdim}, 2);
     nr = axes_join(lower, nr, rx, rdim);
     if (!nk) {
         kx[0] = ky[0] = kdim[0] = extent_const(1);

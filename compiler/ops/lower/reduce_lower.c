@@ -100,7 +100,6 @@ static int append(Lower *lower, const Node *node, Operand x, Operand y, const bo
             kx[nk++] = x.stride[i];
         }
     axes_by_stride(nk, (Extent *[]){kx, kept.dim, kept.stride}, 3);
-    axes_by_stride(nr, (Extent *[]){rx, rdim}, 2);
     nr = axes_join(lower, nr, rx, rdim);
     if (!nk) {
         kept.dim[0] = kept.stride[0] = kx[0] = extent_const(1);
