@@ -69,8 +69,8 @@ static int64_t at5(const occ_extent *stride, int64_t b, int64_t c, const int64_t
     return b * stride[0] + c * stride[1] + p[0] * stride[2] + p[1] * stride[3] + p[2] * stride[4];
 }
 
-/* The place n of a block of three extents. */
-static void place_of(int64_t n, const occ_extent *dim, int64_t *place)
+/* The indices of element n of a block of three extents. */
+static void indices_of(int64_t n, const occ_extent *dim, int64_t *place)
 {
     place[0] = n / (dim[1] * dim[2]);
     place[1] = n / dim[2] % dim[1];
@@ -102,8 +102,8 @@ static void spread(const Geometry *g, const double *x, const double *w, double *
         const int64_t b = n / g->ydim[1] / taps / pixels / (g->groups * g->xdim[1]);
         int64_t       from[3], tap[3], to[3];
 
-        place_of(p, g->xdim + 2, from);
-        place_of(t, g->kernel, tap);
+        indices_of(p, g->xdim + 2, from);
+        indices_of(t, g->kernel, tap);
         if (meeting(g, from, tap, transposed, to) == 0)
             want[at5(g->ystride, b, group * g->ydim[1] + o, to)] +=
                 x[at5(g->xstride, b, c, from)] * (transposed
@@ -193,8 +193,8 @@ static void pools(void **state)
             int64_t          from[3], tap[3], to[3];
             int              inside = 1;
 
-            place_of(n / taps % pixels, padded, from);
-            place_of(n % taps, g.kernel, tap);
+            indices_of(n / taps % pixels, padded, from);
+            indices_of(n % taps, g.kernel, tap);
             for (int k = 0; k < 3; k++) {
                 from[k] -= g.pad[k];
                 inside = inside && from[k] >= 0 && from[k] < g.xdim[2 + k];
