@@ -139,9 +139,10 @@ OCC_HOT void occ_conv_rows(occ_conv *g, const occ_conv_block *b, int64_t first, 
 OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, int64_t c, int64_t from, int64_t end,
                            int columns)
 {
-    occ_vf        acc[OCC_TILE_MAX];
-    const int     sums = columns * b->vectors;
-    const int64_t pixel = occ_conv_pixel(g, 0, 0, 0, c);
+    const occ_tile tile = {1, 0, g->xaxis[2], b->pitch, b->panel, 1, columns, columns, b->vectors, b->lanes};
+    const int      sums = columns * b->vectors;
+    const int64_t  pixel = occ_conv_pixel(g, 0, 0, 0, c);
+    occ_vf         acc[OCC_TILE_MAX];
 #if OCC_OPEN_EXTENTS
     OCC_FREE_VECTORS();
 #endif
@@ -153,8 +154,7 @@ OCC_HOT void occ_conv_part(occ_conv *g, const occ_conv_block *b, occ_vf *kept, i
         OCC_UNROLL(32)
     for (int i = 0; i < sums; i++)
         acc[i] = kept[i];
-    occ_tile_run(acc, g->x + c * g->xaxis[2] + from, 1, 0, g->xaxis[2], b->w + from * b->pitch, b->pitch, b->panel,
-                 end - from, 1, columns, columns, b->vectors, b->lanes, &g->next, g->pace);
+    occ_tile_run(&tile, acc, g->x + c * g->xaxis[2] + from, b->w + from * b->pitch, end - from, &g->next, g->pace);
     occ_hide_literals(&g->e);
     if (end == g->inputs)
         occ_conv_store(g, b, acc, g->y + c * g->yaxis[2], pixel, 1, columns);

@@ -28,14 +28,14 @@ OCC_HOT float occ_matmul_dot(const float *a, const float *b, int64_t depth)
 OCC_HOT void occ_matmul_sum(occ_vf *acc, const occ_matrix *a, const occ_matrix *b, int64_t c, int64_t depth, int rows,
                             int vectors, int lanes)
 {
-    const float *next = b->data;
+    const occ_tile tile = {a->column, 0, a->row, b->row, 0, 1, rows, rows, vectors, lanes};
+    const float   *next = b->data;
 
     OCC_UNROLL(32)
     for (int i = 0; i < rows * vectors; i++)
         acc[i] = occ_vset(0.0f);
     if (b->column == 1) {
-        occ_tile_run(acc, a->data, a->column, 0, a->row, b->data + c, b->row, 0, depth, 1, rows, rows, vectors, lanes,
-                     &next, 0);
+        occ_tile_run(&tile, acc, a->data, b->data + c, depth, &next, 0);
         return;
     }
     for (int i = 0; i < rows; i++)

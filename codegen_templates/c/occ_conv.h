@@ -166,22 +166,37 @@ OCC_HOT occ_conv occ_conv_make(const float *x, const occ_image *x_at, const floa
     return g;
 }
 
+/* A tile of rows and columns, in one of `width` columns. */
+OCC_HOT occ_tile occ_conv_tile_of(const occ_conv *g, const occ_conv_block *b, int rows, int columns, int width)
+{
+    const occ_tile t = {g->xchannel,
+                        g->stride[1] * g->xaxis[1],
+                        g->stride[2] * g->xaxis[2],
+                        b->pitch,
+                        b->panel,
+                        rows,
+                        columns,
+                        width,
+                        b->vectors,
+                        b->lanes};
+    return t;
+}
+
 /* acc += all taps in the given ranges, where every column sees all taps of `t`; x is the input of tap 0 at the tile's
  * first pixel. */
 OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d, occ_taps h,
                           occ_taps t, int rows, int columns)
 {
-    const int64_t down = g->stride[1] * g->xaxis[1], across = g->stride[2] * g->xaxis[2];
-    const int64_t tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2];
-    const int     joined = g->xchannel == 1 && step == g->inputs; /* a row's taps are consecutive in x, as in w */
-    const int64_t runs = joined ? 1 : t.last - t.first, depth = joined ? (t.last - t.first) * g->inputs : g->inputs;
+    const occ_tile tile = occ_conv_tile_of(g, b, rows, columns, columns);
+    const int64_t  tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2];
+    const int      joined = g->xchannel == 1 && step == g->inputs; /* a row's taps are consecutive in x, as in w */
+    const int64_t  runs = joined ? 1 : t.last - t.first, depth = joined ? (t.last - t.first) * g->inputs : g->inputs;
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
             const float *xrow = x + i * g->dilation[0] * g->xaxis[0] + k * g->dilation[1] * g->xaxis[1];
             const float *wrow = b->w + (i * g->kernel[1] + k) * g->kernel[2] * tap;
             for (int64_t n = t.first; n < t.first + runs; n++)
-                occ_tile_run(acc, xrow + n * step, g->xchannel, down, across, wrow + n * tap, b->pitch, b->panel, depth,
-                             rows, columns, columns, b->vectors, b->lanes, &g->next, g->pace);
+                occ_tile_run(&tile, acc, xrow + n * step, wrow + n * tap, depth, &g->next, g->pace);
         }
 }
 
@@ -190,7 +205,6 @@ OCC_HOT void occ_conv_sum(occ_conv *g, const occ_conv_block *b, const float *x, 
 OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float *x, occ_vf *acc, occ_taps d,
                                occ_taps h, int64_t at, int rows, int columns)
 {
-    const int64_t down = g->stride[1] * g->xaxis[1], across = g->stride[2] * g->xaxis[2];
     const int64_t tap = g->inputs * b->pitch, step = g->dilation[2] * g->xaxis[2], taps = g->kernel[2];
     for (int64_t i = d.first; i < d.last; i++)
         for (int64_t k = h.first; k < h.last; k++) {
@@ -198,15 +212,15 @@ OCC_HOT void occ_conv_sum_edge(occ_conv *g, const occ_conv_block *b, const float
             const float *wrow = b->w + (i * g->kernel[1] + k) * g->kernel[2] * tap;
             OCC_UNROLL(OCC_CONV_TAPS)
             for (int64_t n = 0; n < taps; n++) {
-                const int64_t from = g->pad[2] - n * g->dilation[2], to = from + g->in[2];
-                const int64_t least = occ_max(occ_ceil_div(from, g->stride[2]) - at, 0);
-                const int64_t first = occ_min(least, columns);
-                const int64_t most = occ_max(occ_ceil_div(to, g->stride[2]) - at, first);
-                const int64_t last = occ_min(most, columns);
+                const int64_t  from = g->pad[2] - n * g->dilation[2], to = from + g->in[2];
+                const int64_t  least = occ_max(occ_ceil_div(from, g->stride[2]) - at, 0);
+                const int64_t  first = occ_min(least, columns);
+                const int64_t  most = occ_max(occ_ceil_div(to, g->stride[2]) - at, first);
+                const int64_t  last = occ_min(most, columns);
+                const occ_tile tile = occ_conv_tile_of(g, b, rows, (int)(last - first), columns);
                 if (first < last)
-                    occ_tile_run(acc + first * b->vectors, xrow + n * step + first * across, g->xchannel, down, across,
-                                 wrow + n * tap, b->pitch, b->panel, g->inputs, rows, (int)(last - first), columns,
-                                 b->vectors, b->lanes, &g->next, g->pace);
+                    occ_tile_run(&tile, acc + first * b->vectors, xrow + n * step + first * tile.across, wrow + n * tap,
+                                 g->inputs, &g->next, g->pace);
             }
         }
 }

@@ -168,10 +168,11 @@ OCC_HOT void occ_nbits_fetch(const occ_nbits_call *g, int64_t n, int64_t r, int6
 OCC_HOT void occ_nbits_part(const occ_nbits_call *g, const float *panel, int64_t r, int64_t n, int64_t width,
                             int64_t begin, int64_t end, int vectors, int rows)
 {
-    const int    lanes = (int)(width - (vectors - 1) * OCC_W);
-    const float *next = panel, *from = begin > 0 ? g->y + r * g->ystride + n : g->bias ? g->bias + n : NULL;
-    float       *y = g->y + r * g->ystride + n;
-    occ_vf       acc[OCC_TILE_MAX];
+    const occ_tile tile = {1, 0, g->k, OCC_NBITS_WIDE, 0, 1, rows, rows, vectors, OCC_W};
+    const int      lanes = (int)(width - (vectors - 1) * OCC_W);
+    const float   *next = panel, *from = begin > 0 ? g->y + r * g->ystride + n : g->bias ? g->bias + n : NULL;
+    float         *y = g->y + r * g->ystride + n;
+    occ_vf         acc[OCC_TILE_MAX];
 
 #if OCC_OPEN_EXTENTS
     OCC_FREE_VECTORS();
@@ -183,8 +184,7 @@ OCC_HOT void occ_nbits_part(const occ_nbits_call *g, const float *panel, int64_t
         acc[i * vectors + v] =
             from ? occ_vload(from + (begin > 0 ? i * g->ystride : 0) + v * OCC_W, v == vectors - 1 ? lanes : OCC_W)
                  : occ_vset(0.0f);
-    occ_tile_run(acc, g->x + r * g->k + begin, 1, 0, g->k, panel, OCC_NBITS_WIDE, 0, end - begin, 1, rows, rows,
-                 vectors, OCC_W, &next, 0);
+    occ_tile_run(&tile, acc, g->x + r * g->k + begin, panel, end - begin, &next, 0);
     OCC_UNROLL(32)
     for (int i = 0; i < rows; i++)
         OCC_UNROLL(2)

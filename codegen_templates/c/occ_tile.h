@@ -38,32 +38,40 @@
 #define OCC_FREE_VECTORS() ((void)0)
 #endif
 
-/* One step of k: acc[i][j] += x[i] * w[j].
- *   x      the input of the tile's first pixel; pixels are `across` elements apart in a row, rows `down` elements
- *   w      one row of the panel; vector j is at j * OCC_W; `lanes` of the last vector exist
- *   panel  elements to the next panel, for tiles wider than a panel
- *   rows, columns, vectors: literals; acc has `width` columns a row */
-OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t across, const float *w, int64_t panel,
-                           int rows, int columns, int width, int vectors, int lanes)
+/* What a tile reads, and its shape.
+ *   step           elements of x from one k to the next
+ *   down, across   elements of x from one row of pixels to the next, and from one pixel of a row to the next
+ *   pitch, panel   elements of w from one k to the next, and to the next panel, for tiles wider than a panel
+ *   rows, columns  pixels; acc has `width` pixels a row
+ *   vectors        across the channels; `lanes` of the last one exist
+ * The shape is literals. */
+typedef struct occ_tile {
+    int64_t step, down, across, pitch, panel;
+    int     rows, columns, width, vectors, lanes;
+} occ_tile;
+
+/* One step of k: acc[pixel][j] += x[pixel] * w[j]. x is the input of the tile's first pixel, w one row of the panel. */
+OCC_HOT void occ_tile_step(const occ_tile *t, occ_vf *acc, const float *x, const float *w)
 {
     occ_vf b[4];
-    for (int j = 0; j < 4 && !OCC_KNOWN(vectors); j++)
+    for (int j = 0; j < 4 && !OCC_KNOWN(t->vectors); j++)
         b[j] = occ_vset(0.0f); /* GCC does not see that every vector that is read was set */
     OCC_UNROLL(4)
-    for (int j = 0; j < vectors; j++) {
-        const float *p = w + j * OCC_W / OCC_PANEL * panel + j * OCC_W % OCC_PANEL;
-        b[j] = occ_vload(p, j == vectors - 1 ? lanes : OCC_W);
-        if (vectors > 1 && rows * columns < 6) /* with six and more the registers are full */
-            OCC_HOLD(b[j]);
+    for (int j = 0; j < t->vectors; j++) {
+        const float *p = w + j * OCC_W / OCC_PANEL * t->panel + j * OCC_W % OCC_PANEL;
+        b[j] = occ_vload(p, j == t->vectors - 1 ? t->lanes : OCC_W);
+        if (t->vectors > (OCC_W == 16 ? 2 : 1) || (t->vectors > 1 && t->rows * t->columns < 6))
+            OCC_HOLD(b[j]); /* in other tiles the registers are full */
     }
     OCC_UNROLL(32)
-    for (int i = 0; i < rows; i++) {
+    for (int i = 0; i < t->rows; i++) {
         OCC_UNROLL(32)
-        for (int c = 0; c < columns; c++) {
-            const occ_vf a = occ_vset(x[i * down + c * across]);
+        for (int c = 0; c < t->columns; c++) {
+            const occ_vf a = occ_vset(x[i * t->down + c * t->across]);
+            occ_vf      *sum = acc + (i * t->width + c) * t->vectors;
             OCC_UNROLL(4)
-            for (int j = 0; j < vectors; j++)
-                acc[(i * width + c) * vectors + j] = occ_vfma(a, b[j], acc[(i * width + c) * vectors + j]);
+            for (int j = 0; j < t->vectors; j++)
+                sum[j] = occ_vfma(a, b[j], sum[j]);
         }
     }
 }
@@ -71,29 +79,26 @@ OCC_HOT void occ_tile_step(occ_vf *acc, const float *x, int64_t down, int64_t ac
 #if OCC_OPEN_EXTENTS
 /* `depth` steps of k, at least one. The loop's step and end are copies that live as long as the loop (OCC_HIDE): else
  * GCC, short of registers, reads them from the stack in each round. */
-OCC_HOT void occ_tile_loop(occ_vf *acc, const float *x, int64_t step, int64_t down, int64_t across, const float *w,
-                           int64_t pitch, int64_t panel, int64_t depth, int rows, int columns, int width, int vectors,
-                           int lanes)
+OCC_HOT void occ_tile_loop(const occ_tile *t, occ_vf *acc, const float *x, const float *w, int64_t depth)
 {
-    const float *end = w + depth * pitch;
+    const float *end = w + depth * t->pitch;
+    int64_t      step = t->step;
     if (!OCC_KNOWN(step))
         OCC_HIDE(step);
     if (!OCC_KNOWN(depth) || depth > 2)
         OCC_HIDE(end);
     OCC_ROLL
     do {
-        occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
+        occ_tile_step(t, acc, x, w);
         x += step;
-        w += pitch;
+        w += t->pitch;
     } while (w != end);
 }
 #endif
 
-/* `depth` steps of k; x moves by `step` elements and w by `pitch`. With a pace, every pace-th step prefetches one cache
- * line of the next panel at `next`. */
-OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t down, int64_t across, const float *w,
-                          int64_t pitch, int64_t panel, int64_t depth, int rows, int columns, int width, int vectors,
-                          int lanes, const float **next, int64_t pace)
+/* `depth` steps of k. With a pace, every pace-th step prefetches one cache line of the next panel at `next`. */
+OCC_HOT void occ_tile_run(const occ_tile *t, occ_vf *acc, const float *x, const float *w, int64_t depth,
+                          const float **next, int64_t pace)
 {
     int64_t k = 0;
     if (OCC_KNOWN(pace) && pace > 0) {
@@ -102,8 +107,8 @@ OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t dow
             OCC_PREFETCH(*next);
             *next += 16;
             OCC_ROLL
-            for (int64_t s = 0; s < pace; s++, x += step, w += pitch)
-                occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
+            for (int64_t s = 0; s < pace; s++, x += t->step, w += t->pitch)
+                occ_tile_step(t, acc, x, w);
         }
     }
 #if OCC_OPEN_EXTENTS && OCC_W >= 8 /* with short vectors it gains little, and C compilers take long for it */
@@ -112,19 +117,19 @@ OCC_HOT void occ_tile_run(occ_vf *acc, const float *x, int64_t step, int64_t dow
         for (; k + pace <= depth; k += pace) {
             OCC_PREFETCH(*next);
             *next += 16;
-            occ_tile_loop(acc, x, step, down, across, w, pitch, panel, pace, rows, columns, width, vectors, lanes);
-            x += pace * step;
-            w += pace * pitch;
+            occ_tile_loop(t, acc, x, w, pace);
+            x += pace * t->step;
+            w += pace * t->pitch;
         }
     }
 #endif
 #if OCC_OPEN_EXTENTS
     if (k < depth)
-        occ_tile_loop(acc, x, step, down, across, w, pitch, panel, depth - k, rows, columns, width, vectors, lanes);
+        occ_tile_loop(t, acc, x, w, depth - k);
 #else
     OCC_ROLL
-    for (; k < depth; k++, x += step, w += pitch)
-        occ_tile_step(acc, x, down, across, w, panel, rows, columns, width, vectors, lanes);
+    for (; k < depth; k++, x += t->step, w += t->pitch)
+        occ_tile_step(t, acc, x, w);
 #endif
 }
 
