@@ -17,7 +17,8 @@ OCC_HOT void occ_conv_run_open(occ_conv *g, const occ_conv_block *b, int64_t ima
 }
 
 /* occ_conv_band for a width that is known only at run time. The columns without a tile in their row, and those that
- * miss taps, are taken downwards. In images of one row (a literal), columns without a tile are first taken by two. */
+ * miss taps, are taken downwards. In images of one row (a literal), columns without a tile are first taken by four and
+ * by two. */
 OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t image, int64_t z, int64_t r, int64_t end,
                                 occ_taps d, occ_taps h)
 {
@@ -28,8 +29,10 @@ OCC_HOT void occ_conv_band_open(occ_conv *g, const occ_conv_block *b, int64_t im
     for (int64_t k = r; k < end; k++)
         occ_conv_run_open(g, b, image, z, k, inside.first, ends, d, h, all, least);
     int64_t left = ends.shorter[OCC_CONV_SHORTER - 1];
-    if (OCC_KNOWN(g->out[1]) && g->out[1] == 1 && least > 2)
-        left = occ_conv_tiles(g, b, image, z, r, left, inside.last, d, h, all, 2);
+    OCC_UNROLL(2)
+    for (int columns = 4; columns > 1; columns /= 2)
+        if (OCC_KNOWN(g->out[1]) && g->out[1] == 1 && least > columns)
+            left = occ_conv_tiles(g, b, image, z, r, left, inside.last, d, h, all, columns);
     OCC_ROLL
     for (int64_t c = inside.first > 0 ? 0 : left; c < g->out[2]; c = c + 1 == inside.first ? left : c + 1) {
         const occ_taps t = occ_conv_taps(g, 2, c);

@@ -9,22 +9,22 @@
 #include "occ_conv.h"
 
 /* The most pixels whose sums are kept; those of an image of one row, where columns that miss taps have no neighbours in
- * another row to share a tile with, and those of one whose weights stay in the caches; steps of k in a block, and the
- * fewest between two rounds of prefetching. */
+ * another row to share a tile with, and those of one whose weights stay in the caches; steps of k in a block. */
 #define OCC_DEEP_PIXELS 196
 #define OCC_DEEP_ROW 64
 #define OCC_DEEP_FEW 12
 #define OCC_DEEP_PART 128
-#define OCC_DEEP_STEPS 16
 #define OCC_DEEP_VECTORS (OCC_PANEL / OCC_W)
 #define OCC_DEEP_TILE (OCC_W == 16 ? 7 : OCC_TILE_ROWS(2)) /* pixels, each with an address in a register */
 
 /* A block of one tap: the current pixel, the columns that see the tap, the input at row 0 and column 0 and its strides,
- * the weights, the sums, which begin with row `first` and have `width` pixels a row, and the weights to prefetch. */
+ * the weights, the sums, which begin with row `first` and have `width` pixels a row, and the weights to prefetch, of
+ * which each step takes the next `ahead` bytes. */
 typedef struct occ_deep {
-    int64_t      row, column, depth, first, width, down, across, pace;
+    int64_t      row, column, depth, first, width, down, across, ahead;
     occ_taps     columns;
-    const float *x, *w, *next;
+    const float *x, *w;
+    const char  *next;
     occ_vf      *kept;
 } occ_deep;
 
@@ -38,11 +38,14 @@ OCC_HOT occ_taps occ_deep_places(const occ_conv *g, int axis, int64_t tap)
     return t;
 }
 
-/* acc += steps `from` to end - 1 of k, for pixels at x. */
-OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, int64_t from, int64_t end, int pixels)
+/* acc += all steps of k, for pixels at x. */
+OCC_HOT void occ_deep_run(const occ_deep *p, occ_vf *acc, const float *const *x, const float *w, const char *next,
+                          int pixels)
 {
+    const int64_t depth = p->depth, ahead = p->ahead;
     OCC_ROLL
-    for (int64_t k = from; k < end; k++) {
+    for (int64_t k = 0; k < depth; k++, next += ahead) {
+        OCC_PREFETCH(next);
         occ_vf a = occ_vload(w + k * OCC_PANEL, OCC_W), b = occ_vload(w + k * OCC_PANEL + OCC_W, OCC_W);
         OCC_HOLD(a);
         OCC_HOLD(b);
@@ -58,9 +61,8 @@ OCC_HOT void occ_deep_run(occ_vf *acc, const float *const *x, const float *w, in
 /* The next `pixels` (literal) pixels, all channels of the panel. */
 OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
 {
-    const int64_t depth = p->depth, pace = p->pace;
-    const float  *x[OCC_DEEP_TILE], *next = p->next;
-    occ_vf       *kept[OCC_DEEP_TILE];
+    const float *x[OCC_DEEP_TILE];
+    occ_vf      *kept[OCC_DEEP_TILE];
     OCC_UNROLL(32)
     for (int i = 0; i < pixels; i++) {
         x[i] = p->x + p->row * p->down + p->column * p->across;
@@ -70,30 +72,16 @@ OCC_HOT void occ_deep_tile(occ_deep *p, int pixels)
             p->row++;
         }
     }
-    for (int64_t j = 0; j < OCC_DEEP_VECTORS; j += 2) {
-        const float *w = p->w + j * OCC_W;
-        occ_vf       acc[2 * OCC_DEEP_TILE];
+    for (int64_t j = 0; j < OCC_DEEP_VECTORS; j += 2, p->next += p->depth * p->ahead) {
+        occ_vf acc[2 * OCC_DEEP_TILE];
         OCC_UNROLL(32)
         for (int i = 0; i < 2 * pixels; i++)
             acc[i] = kept[i / 2][j + i % 2];
-#if OCC_OPEN_EXTENTS
-        for (int64_t k = 0, end; k < depth; k = end) { /* a pace of a few steps leaves a loop too little to do */
-            end = occ_min(k + occ_max(pace, OCC_DEEP_STEPS), depth);
-            for (int64_t ahead = k; ahead < end; ahead += pace, next += 16)
-                OCC_PREFETCH(next);
-            occ_deep_run(acc, x, w, k, end, pixels);
-        }
-#else
-        for (int64_t k = 0; k < depth; k += pace, next += 16) {
-            OCC_PREFETCH(next);
-            occ_deep_run(acc, x, w, k, occ_min(k + pace, depth), pixels);
-        }
-#endif
+        occ_deep_run(p, acc, x, p->w + j * OCC_W, p->next, pixels);
         OCC_UNROLL(32)
         for (int i = 0; i < 2 * pixels; i++)
             kept[i / 2][j + i % 2] = acc[i];
     }
-    p->next = next;
 }
 
 /* All tiles of a block: `full` of them have as many pixels as the registers hold, the others one less. One copy serves
@@ -144,11 +132,11 @@ OCC_HOT void occ_deep_tap(occ_conv *g, occ_vf *kept, const float *w, int64_t k, 
                            g->out[2],
                            g->stride[1] * g->xaxis[1],
                            g->stride[2] * g->xaxis[2],
-                           g->pace,
+                           occ_ceil_div(64, g->pace),
                            columns,
                            x + from,
                            part,
-                           part + depth * OCC_PANEL,
+                           (const char *)(part + depth * OCC_PANEL),
                            kept};
 #if OCC_OPEN_EXTENTS
         if (cut.size < OCC_DEEP_TILE - 1) {

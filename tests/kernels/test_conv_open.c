@@ -30,7 +30,8 @@
 /* Images of one row, a literal: deep up to 12 pixels where nothing is prefetched, else up to 64. */
 #define SINGLES(CONV) \
     CONV(single, 64, 64, 30, 3, 1, 1, 1, 1, 0, 0, -1) CONV(single_strided, 40, 32, 29, 3, 2, 1, 1, 1, 0, 0, 0) \
-    CONV(single_wide, 33, 64, 16, 9, 1, 1, 4, 1, 0, 0, -1) CONV(single_far, 70, 32, 70, 3, 1, 2, 2, 2, 0, 0, 4)
+    CONV(single_wide, 33, 64, 16, 9, 1, 1, 4, 1, 0, 0, -1) CONV(single_far, 70, 32, 70, 3, 1, 2, 2, 2, 0, 0, 4) \
+    CONV(single_rest, 3, 34, 24, 5, 1, 1, 0, 1, 0, 0, -1) /* whose last channels are one vector */
 /* clang-format on */
 
 /* down: rows of the window; edge: rows of padding; rows, results: rows of the image and of its results. */
