@@ -38,7 +38,7 @@
 #define OCC_FREE_VECTORS() ((void)0)
 #endif
 
-/* What a tile reads, and its shape.
+/* The strides by which a tile reads its inputs x and weights w, and the shape of the tile.
  *   step           elements of x from one k to the next
  *   down, across   elements of x from one row of pixels to the next, and from one pixel of a row to the next
  *   pitch, panel   elements of w from one k to the next, and to the next panel, for tiles wider than a panel
@@ -60,7 +60,7 @@ OCC_HOT void occ_tile_step(const occ_tile *t, occ_vf *acc, const float *x, const
     for (int j = 0; j < t->vectors; j++) {
         const float *p = w + j * OCC_W / OCC_PANEL * t->panel + j * OCC_W % OCC_PANEL;
         b[j] = occ_vload(p, j == t->vectors - 1 ? t->lanes : OCC_W);
-        if (t->vectors > (OCC_W == 16 ? 2 : 1) || (t->vectors > 1 && t->rows * t->columns < 6))
+        if ((OCC_W == 16 && t->vectors > 2) || (t->vectors > 1 && t->rows * t->columns < 6))
             OCC_HOLD(b[j]); /* in other tiles the registers are full */
     }
     OCC_UNROLL(32)
