@@ -11,14 +11,6 @@
 #define OCC_NBITS_ROWS 4
 #define OCC_NBITS_LINE 256
 
-/* OCC_NBITS_FEW: rows for which weights are decoded again for every four. OCC_NBITS_ZEROS: blocks whose zero points
- * are decoded together. */
-#define OCC_NBITS_FEW 8
-#define OCC_NBITS_ZEROS 64
-
-/* Tiles of columns by which weights are fetched ahead, since processors themselves look no further than a column. */
-#define OCC_NBITS_AHEAD 2
-
 /* sum[r] += x[r] . line over `count` elements, for some rows; a single row uses all sums in turn. */
 OCC_HOT void occ_nbits_add(occ_vf *sum, const float *x, int64_t rows, int64_t k, const float *line, int64_t count)
 {
@@ -55,12 +47,6 @@ OCC_HOT void occ_nbits_add_four(occ_vf *sum, const float *x, int64_t k, const fl
     sum[3] = d;
 }
 
-/* The sizes of a product: y [rows][columns], ystride elements between rows; k weights of `bits` bits for each column;
- * `block` weights share a scale. */
-typedef struct occ_nbits {
-    int64_t rows, columns, k, block, bits, ystride;
-} occ_nbits;
-
 /* -------------------------------------------------------------------------------------------------------- few rows */
 
 /* Weights that a vector of bytes holds. */
@@ -68,28 +54,6 @@ typedef struct occ_nbits {
 
 /* Is x turned once for all columns, into scratch? */
 #define OCC_NBITS_TURNED(bits) (OCC_W > 1 && (bits) == 4)
-
-/* Returns the zero points of `count` blocks, at most OCC_NBITS_ZEROS, of column n from block b on. `room` holds those
- * that are decoded here. */
-OCC_HOT const float *occ_nbits_zeros(const occ_nbits_call *g, float *room, int64_t n, int64_t b, int64_t count)
-{
-    const uint8_t *from = g->packed ? g->packed + n * g->zeros + b * g->bits / 8 : g->packed;
-    int64_t        i = 0;
-
-    if (g->zero)
-        return g->zero + n * g->blocks + b;
-    for (; from && i + 16 <= count; i += 16)
-        occ_nbits_decode(room + i, from + i * g->bits / 8, 16, g->bits, 0.0f, 1.0f);
-    for (; i < count; i++)
-        room[i] = occ_nbits_zero(NULL, from, i, g->bits);
-    return room;
-}
-
-/* `n` floats, at most a vector; none where n is not positive. */
-OCC_HOT occ_vf occ_nbits_load(const float *x, int64_t n)
-{
-    return n >= OCC_W ? occ_vload(x, OCC_W) : n > 0 ? occ_vload(x, (int)n) : occ_vset(0.0f);
-}
 
 /* The elements of x that are multiplied with the weights that the lower and the upper halves of a vector of bytes hold:
  * each second one, and the others. Of x turned they are a vector each. Elements from `left` on are not read. */
@@ -166,10 +130,9 @@ OCC_HOT void occ_nbits_block(const occ_nbits_call *g, occ_vf *total, const float
 /* Results of some rows from row r on, and of some columns from column n on; `bits`, rows and columns are literals. */
 OCC_HOT void occ_nbits_tile(const occ_nbits_call *g, int64_t r, int64_t n, int bits, int rows, int columns)
 {
-    const int     turned = OCC_NBITS_TURNED(bits), some = OCC_W < 4 ? OCC_W : 4;
+    const int     turned = OCC_NBITS_TURNED(bits);
     const int64_t full = turned ? g->blocks : g->k / g->block, pitch = turned ? g->blocks * g->block : g->k;
     const float  *x = turned ? g->turned : g->x + r * g->k;
-    float        *y = g->y + r * g->ystride + n;
     occ_vf        total[8];
 
     OCC_UNROLL(8)
@@ -189,18 +152,7 @@ OCC_HOT void occ_nbits_tile(const occ_nbits_call *g, int64_t r, int64_t n, int b
             occ_nbits_block(g, total, x + (b + i) * g->block, pitch, n, b + i, g->k - (b + i) * g->block, zero, i, bits,
                             rows, columns);
     }
-    OCC_UNROLL(8)
-    for (int i = 0; i < rows * columns; i += some) {
-        float  sum[4];
-        occ_vf part[4]; /* a copy: `total` stays in registers */
-        OCC_UNROLL(4)
-        for (int k = 0; k < some; k++)
-            part[k] = total[i + k];
-        occ_vstore(sum, occ_vsums(part, some), some);
-        for (int k = 0; k < occ_min(some, rows * columns - i); k++)
-            y[(i + k) / columns * g->ystride + (i + k) % columns] =
-                sum[k] + (g->bias ? g->bias[n + (i + k) % columns] : 0.0f);
-    }
+    occ_nbits_results(g, total, r, n, rows, columns);
 }
 
 /* Some rows of x, from row r on, turned: in each part of two vectors, first each second element, then the others. Rows

@@ -4,6 +4,14 @@
 
 #include "occ_bytes.h"
 
+/* OCC_NBITS_FEW: rows for which weights are decoded again for every four. OCC_NBITS_ZEROS: blocks whose zero points
+ * are decoded together. */
+#define OCC_NBITS_FEW 8
+#define OCC_NBITS_ZEROS 64
+
+/* Tiles of columns by which weights are fetched ahead, since processors themselves look no further than a column. */
+#define OCC_NBITS_AHEAD 2
+
 /* Element i of integers of `bits` bits, the lowest bits of each byte first. */
 OCC_HOT int32_t occ_nbits_at(const uint8_t *from, int64_t i, int64_t bits)
 {
@@ -38,13 +46,17 @@ OCC_HOT occ_vf occ_nbits_zip(occ_vf a, occ_vf b, int upper)
 #define OCC_NBITS_TABLE 0
 #endif
 
-/* The element of the table for each integer, whose bits above four do not count; only with OCC_NBITS_TABLE. */
+/* The element of the table, a vector, for each integer; bits above those that number its lanes do not count. */
 OCC_HOT occ_vf occ_nbits_pick(occ_vf table, occ_vi at)
 {
-#if OCC_NBITS_TABLE
+#if OCC_NBITS_TABLE || defined(OCC_BYTES_AVX2)
     occ_vf v;
     __asm__("vpermps %2, %1, %0" : "=v"(v) : "v"(at), "v"(table));
     return v;
+#elif OCC_W > 1
+    for (int i = 0; i < OCC_W; i++)
+        at[i] = occ_vbits(table)[at[i] & (OCC_W - 1)];
+    return occ_vfrom_bits(at);
 #else
     (void)at;
     return table;
@@ -106,6 +118,12 @@ OCC_HOT void occ_nbits_decode_by(float *to, const uint8_t *from, int64_t count, 
         to[i] = ((float)occ_nbits_at(from, i, bits) - occ_nbits_zero(zero, packed, group[i], bits)) * scale[group[i]];
 }
 
+/* The sizes of a product: y [rows][columns], ystride elements between rows; k weights of `bits` bits for each column;
+ * `block` weights share a scale. */
+typedef struct occ_nbits {
+    int64_t rows, columns, k, block, bits, ystride;
+} occ_nbits;
+
 /* The product as the kernel has it; `blocks` of a column, `bytes` of its weights, `zeros` bytes of its zero points.
  * turned: scratch for up to four rows of x, or NULL. */
 typedef struct occ_nbits_call {
@@ -118,5 +136,48 @@ typedef struct occ_nbits_call {
     int64_t        rows, columns, k, block, bits, ystride, blocks, bytes, zeros;
     float         *turned;
 } occ_nbits_call;
+
+/* Returns the zero points of `count` blocks, at most OCC_NBITS_ZEROS, of column n from block b on. `room` holds those
+ * that are decoded here. */
+OCC_HOT const float *occ_nbits_zeros(const occ_nbits_call *g, float *room, int64_t n, int64_t b, int64_t count)
+{
+    const uint8_t *from = g->packed ? g->packed + n * g->zeros + b * g->bits / 8 : g->packed;
+    int64_t        i = 0;
+
+    if (g->zero)
+        return g->zero + n * g->blocks + b;
+    for (; from && i + 16 <= count; i += 16)
+        occ_nbits_decode(room + i, from + i * g->bits / 8, 16, g->bits, 0.0f, 1.0f);
+    for (; i < count; i++)
+        room[i] = occ_nbits_zero(NULL, from, i, g->bits);
+    return room;
+}
+
+/* `n` floats, at most a vector; none where n is not positive. */
+OCC_HOT occ_vf occ_nbits_load(const float *x, int64_t n)
+{
+    return n >= OCC_W ? occ_vload(x, OCC_W) : n > 0 ? occ_vload(x, (int)n) : occ_vset(0.0f);
+}
+
+/* Stores sums of some rows from row r on, and of some columns from column n on, with the bias. Each is the sum of all
+ * lanes of total[row * columns + column]; rows and columns are literals. */
+OCC_HOT void occ_nbits_results(const occ_nbits_call *g, const occ_vf *total, int64_t r, int64_t n, int rows,
+                               int columns)
+{
+    const int some = OCC_W < 4 ? OCC_W : 4;
+    float    *y = g->y + r * g->ystride + n;
+    OCC_UNROLL(8)
+    for (int i = 0; i < rows * columns; i += some) {
+        float  sum[4];
+        occ_vf part[4]; /* a copy: `total` stays in registers */
+        OCC_UNROLL(4)
+        for (int k = 0; k < some; k++)
+            part[k] = total[i + k];
+        occ_vstore(sum, occ_vsums(part, some), some);
+        for (int k = 0; k < occ_min(some, rows * columns - i); k++)
+            y[(i + k) / columns * g->ystride + (i + k) % columns] =
+                sum[k] + (g->bias ? g->bias[n + (i + k) % columns] : 0.0f);
+    }
+}
 
 #endif

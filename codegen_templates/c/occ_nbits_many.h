@@ -163,20 +163,14 @@ OCC_HOT void occ_nbits_fetch(const occ_nbits_call *g, int64_t n, int64_t r, int6
     }
 }
 
-/* One tile: rows r to r + rows - 1 by `width` columns from column n on, k from `begin` to end - 1. Its sums begin with
- * the bias, and are in y between one part of k and the next. vectors (of columns) and rows are literals. */
-OCC_HOT void occ_nbits_part(const occ_nbits_call *g, const float *panel, int64_t r, int64_t n, int64_t width,
-                            int64_t begin, int64_t end, int vectors, int rows)
+/* The sums of rows r to r + rows - 1 by `width` columns from column n on, before the part of k from `begin` on: the
+ * bias, then what y has of earlier parts. vectors (of columns) and rows are literals. */
+OCC_HOT void occ_nbits_begin(const occ_nbits_call *g, occ_vf *acc, int64_t r, int64_t n, int64_t width, int64_t begin,
+                             int vectors, int rows)
 {
-    const occ_tile tile = {1, 0, g->k, OCC_NBITS_WIDE, 0, 1, rows, rows, vectors, OCC_W};
-    const int      lanes = (int)(width - (vectors - 1) * OCC_W);
-    const float   *next = panel, *from = begin > 0 ? g->y + r * g->ystride + n : g->bias ? g->bias + n : NULL;
-    float         *y = g->y + r * g->ystride + n;
-    occ_vf         acc[OCC_TILE_MAX];
+    const int    lanes = (int)(width - (vectors - 1) * OCC_W);
+    const float *from = begin > 0 ? g->y + r * g->ystride + n : g->bias ? g->bias + n : NULL;
 
-#if OCC_OPEN_EXTENTS
-    OCC_FREE_VECTORS();
-#endif
     OCC_UNROLL(32)
     for (int i = 0; i < rows; i++)
         OCC_UNROLL(2)
@@ -184,12 +178,37 @@ OCC_HOT void occ_nbits_part(const occ_nbits_call *g, const float *panel, int64_t
         acc[i * vectors + v] =
             from ? occ_vload(from + (begin > 0 ? i * g->ystride : 0) + v * OCC_W, v == vectors - 1 ? lanes : OCC_W)
                  : occ_vset(0.0f);
-    occ_tile_run(&tile, acc, g->x + r * g->k + begin, panel, end - begin, &next, 0);
+}
+
+/* Stores these sums in y. */
+OCC_HOT void occ_nbits_end(const occ_nbits_call *g, const occ_vf *acc, int64_t r, int64_t n, int64_t width, int vectors,
+                           int rows)
+{
+    const int lanes = (int)(width - (vectors - 1) * OCC_W);
+    float    *y = g->y + r * g->ystride + n;
+
     OCC_UNROLL(32)
     for (int i = 0; i < rows; i++)
         OCC_UNROLL(2)
     for (int v = 0; v < vectors; v++)
         occ_vstore(y + i * g->ystride + v * OCC_W, acc[i * vectors + v], v == vectors - 1 ? lanes : OCC_W);
+}
+
+/* One tile: rows r to r + rows - 1 by `width` columns from column n on, k from `begin` to end - 1. vectors (of columns)
+ * and rows are literals. */
+OCC_HOT void occ_nbits_part(const occ_nbits_call *g, const float *panel, int64_t r, int64_t n, int64_t width,
+                            int64_t begin, int64_t end, int vectors, int rows)
+{
+    const occ_tile tile = {1, 0, g->k, OCC_NBITS_WIDE, 0, 1, rows, rows, vectors, OCC_W};
+    const float   *next = panel;
+    occ_vf         acc[OCC_TILE_MAX];
+
+#if OCC_OPEN_EXTENTS
+    OCC_FREE_VECTORS();
+#endif
+    occ_nbits_begin(g, acc, r, n, width, begin, vectors, rows);
+    occ_tile_run(&tile, acc, g->x + r * g->k + begin, panel, end - begin, &next, 0);
+    occ_nbits_end(g, acc, r, n, width, vectors, rows);
 }
 
 /* As many tiles of `rows` (literal) as fit into rows r to last - 1. Returns the row behind them. */

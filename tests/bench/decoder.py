@@ -6,6 +6,7 @@ Both keep their caches between runs: occamyc as state of the program, ONNX Runti
 """
 
 import argparse
+import dataclasses
 import json
 import statistics
 import subprocess
@@ -32,16 +33,19 @@ PAGE = """# A decoder in weights of four bits
 Written by `make bench-decoder`. {layers} layers, {parameters:.2f} billion parameters, {megabytes:.0f} MB of packed weights and scales
 (MatMulNBits, GroupQueryAttention, rotary positions, as today's exporters write them; seeded). A prompt of {prompt} tokens, then
 {tokens} tokens one at a time, {rounds} rounds by turns with ONNX Runtime {ort}, one thread each; medians of {clock} time on {machine}.
+Level is `accuracy_level` of the products: with 4, which exporters for processors write, both round the inputs of products to bytes.
 
-| | occamyc | ONNX Runtime | ratio |
-|---|---:|---:|---:|
-| one token | {token:.1f} ms | {token_ort:.1f} ms | {token_ratio:.2f} |
-| prompt of {prompt} tokens | {prefill:.0f} ms | {prefill_ort:.0f} ms | {prefill_ratio:.2f} |
+| level | | occamyc | ONNX Runtime | ratio |
+|---|---|---:|---:|---:|
+{rows}
 
-One token reads {weights:.0f} MB of constants, at {rate:.1f} GB/s; this processor reads memory at {read:.1f} GB/s: {share:.2f} of it.
-Planned: arena {arena:.2f} MB, state {state:.2f} MB; the process held {anonymous:.2f} MB of memory of its own, logits and tokens
-({caller:.2f} MB) included.
+One token reads {megabytes:.0f} MB of constants: {rates}. This processor reads memory at {read:.1f} GB/s.
+Planned: {planned}.
 """
+ROW = "| {level} | {what} | {ours:.1f} ms | {theirs:.1f} ms | {ratio:.2f} |"
+RATE = "at level {level} with {rate:.1f} GB/s, {share:.2f} of what the processor reads"
+PLANNED = ("at level {level} arena {arena:.2f} MB, state {state:.2f} MB; the process held {anonymous:.2f} MB of memory of its own, logits\n"
+           "and tokens ({caller:.2f} MB) included")
 
 
 def build(args, model, shape, names):
@@ -118,6 +122,40 @@ def measure(args, ours, theirs):
     return times, apart
 
 
+def trial(args, level):
+    """Builds and times the decoder of one accuracy level: medians, bytes per second, and the compiler's report."""
+    shape = dataclasses.replace(SMALL if args.small else HALF_BILLION, level=level)
+    model = args.folder / "decoder.onnx"
+    names = decoder.write(model, shape)
+    program, planned = build(args, model, shape, names)
+    ours, theirs = Ours(program), Theirs(model, shape, names, args.clock)
+    times, apart = measure(args, ours, theirs)
+    if apart:
+        sys.exit(f"level {level}: {apart} runs differ from ONNX Runtime's in their largest logit")
+    middle = {e: {w: statistics.median(t) for w, t in words.items()} for e, words in times.items()}
+    return {"level": level, "middle": middle, "memory": planned["memory"], "ort": theirs.version,
+            "anonymous": int(ours.ask("memory")[0]) * 1024, "read": float(ours.ask("read")[0])}
+
+
+def page(args, found):
+    """The text of the page for the results of all levels."""
+    shape, read = SMALL if args.small else HALF_BILLION, max(f["read"] for f in found)
+    rows, rates, planned = [], [], []
+    for f in found:
+        level, middle, memory = f["level"], f["middle"], f["memory"]
+        for word, what in (("token", "one token"), ("prompt", f"prompt of {PROMPT} tokens")):
+            ours, theirs = middle["ours"][word], middle["theirs"][word]
+            rows.append(ROW.format(level=level, what=what, ours=ours, theirs=theirs, ratio=ours / theirs))
+        rate = memory["weights"] / (middle["ours"]["token"] / 1e3)
+        rates.append(RATE.format(level=level, rate=rate / 1e9, share=rate / read))
+        planned.append(PLANNED.format(level=level, arena=memory["arena"] / 1e6, state=memory["state"] / 1e6, anonymous=f["anonymous"] / 1e6,
+                                      caller=(4 * PROMPT * shape.vocabulary + 3 * 8 * ROOM) / 1e6))
+    return PAGE.format(
+        layers=shape.layers, parameters=parameters(shape) / 1e9, megabytes=found[0]["memory"]["weights"] / 1e6, prompt=PROMPT, tokens=args.tokens,
+        rounds=args.rounds, ort=found[0]["ort"], clock=args.clock, machine=report.processor(), rows="\n".join(rows), rates=",\n".join(rates),
+        read=read / 1e9, planned=";\n".join(planned))
+
+
 def main():
     parser = argparse.ArgumentParser()
     for name in ("occamyc", "folder", "cc", "document"):
@@ -127,29 +165,12 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tokens", type=int, default=16)
     parser.add_argument("--clock", choices=CLOCK, default="processor")
+    parser.add_argument("--levels", default="0 4", help="accuracy levels of the products; 4 lets their inputs be rounded to bytes")
     parser.add_argument("--small", action="store_true", help="a decoder of a million parameters, to try the benchmark")
     args = parser.parse_args()
     args.folder, args.occamyc = Path(args.folder).resolve(), Path(args.occamyc).resolve()
     args.folder.mkdir(parents=True, exist_ok=True)
-    shape = SMALL if args.small else HALF_BILLION
-    model = args.folder / "decoder.onnx"
-    names = decoder.write(model, shape)
-    program, planned = build(args, model, shape, names)
-    ours, theirs = Ours(program), Theirs(model, shape, names, args.clock)
-    times, apart = measure(args, ours, theirs)
-    if apart:
-        sys.exit(f"{apart} runs differ from ONNX Runtime's in their largest logit")
-    middle = {e: {w: statistics.median(t) for w, t in words.items()} for e, words in times.items()}
-    memory, weights = planned["memory"], planned["memory"]["weights"]
-    anonymous, read = int(ours.ask("memory")[0]) * 1024, float(ours.ask("read")[0])
-    rate = weights / (middle["ours"]["token"] / 1e3)
-    logits = 4 * PROMPT * shape.vocabulary + 3 * 8 * ROOM
-    text = PAGE.format(
-        layers=shape.layers, parameters=parameters(shape) / 1e9, megabytes=weights / 1e6, prompt=PROMPT, tokens=args.tokens, rounds=args.rounds,
-        ort=theirs.version, clock=args.clock, machine=report.processor(), token=middle["ours"]["token"], token_ort=middle["theirs"]["token"],
-        token_ratio=middle["ours"]["token"] / middle["theirs"]["token"], prefill=middle["ours"]["prompt"], prefill_ort=middle["theirs"]["prompt"],
-        prefill_ratio=middle["ours"]["prompt"] / middle["theirs"]["prompt"], weights=weights / 1e6, rate=rate / 1e9, read=read / 1e9, share=rate / read,
-        arena=memory["arena"] / 1e6, state=memory["state"] / 1e6, anonymous=anonymous / 1e6, caller=logits / 1e6)
+    text = page(args, [trial(args, int(level)) for level in args.levels.split()])
     print(text)
     if args.document and not args.small:
         Path(args.document).write_text(text)

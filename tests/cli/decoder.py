@@ -11,7 +11,8 @@ BLOCK = 32  # weights with one scale
 
 @dataclasses.dataclass(frozen=True)
 class Shape:
-    """deep: width between the two products of a layer's end; size: of a head; longest: tokens that have positions."""
+    """deep: width between the two products of a layer's end; size: of a head; longest: tokens that have positions; level:
+    accuracy_level of the products, 4 where their inputs may be rounded to bytes."""
 
     vocabulary: int
     width: int
@@ -21,6 +22,7 @@ class Shape:
     size: int
     longest: int
     layers: int
+    level: int = 0
 
 
 SMALL = Shape(vocabulary=50, width=64, deep=96, heads=4, kv=2, size=16, longest=64, layers=2)
@@ -49,7 +51,8 @@ class Writer:
                   self.floats(name + ".scales", n, blocks, around=0.24 / k ** 0.5, scale=0.04 / k ** 0.5)]
         if zero:
             inputs.append(self.constant(name + ".qzeros", self.generator.integers(100, 160, (n, -(-blocks // 2))).astype(np.uint8)))
-        return self.add("MatMulNBits", inputs, name + ".out", K=k, N=n, bits=4, block_size=BLOCK, accuracy_level=0)
+        return self.add("MatMulNBits", inputs, name + ".out", K=k, N=n, bits=4, block_size=BLOCK,
+                        accuracy_level=self.shape.level)
 
     def skip(self, x, branch, name, sum_name):
         scale = self.floats(name + ".weight", self.shape.width, around=1.0, scale=0.1)

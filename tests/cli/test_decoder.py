@@ -1,4 +1,5 @@
 """A decoder whose caches are state, token by token, against ONNX Runtime fed step by step. Usage: test_decoder.py OCCAMYC [CC]"""
+import dataclasses
 import json
 import os
 import shlex
@@ -71,13 +72,15 @@ int main(int argc, char **argv)
 """
 
 
-class Decoder(unittest.TestCase):
+class Case(unittest.TestCase):
+    level = 0  # accuracy_level of the products
+
     @classmethod
     def setUpClass(cls):
         cls.holder = tempfile.TemporaryDirectory()
         cls.folder = cls.holder.name
         cls.model = os.path.join(cls.folder, "decoder.onnx")
-        cls.names = decoder.write(cls.model)
+        cls.names = decoder.write(cls.model, dataclasses.replace(decoder.SMALL, level=cls.level))
         cls.session = onnxruntime.InferenceSession(cls.model, providers=["CPUExecutionProvider"])
 
     @classmethod
@@ -119,6 +122,8 @@ class Decoder(unittest.TestCase):
         wanted = self.wanted(runs)
         np.testing.assert_allclose(np.frombuffer(done.stdout, np.float32), wanted, rtol=1e-4, atol=1e-5 * float(np.abs(wanted).max()))
 
+
+class Decoder(Case):
     def test_caches_grow(self):
         program = self.build(True)
         self.follow(program, list("kitemafsoh"))
@@ -151,6 +156,17 @@ class Decoder(unittest.TestCase):
         packed = sum(numpy_helper.to_array(t).nbytes for t in onnx.load(self.model).graph.initializer)
         with open(report) as file:
             self.assertLess(json.load(file)["memory"]["weights"], packed + 2000)
+
+
+class DecoderOfBytes(Case):
+    """Inputs of products are rounded to bytes, of few tokens and of many."""
+    level = 4
+
+    def test_few_and_many_rows(self):
+        self.follow(self.build(False), ["kitemafsohk", "i", "te", ".", "mafs", "o"])
+
+    def test_parts(self):
+        self.follow(self.build(True, "--threads=3", "--part-time=0"), ["kitemafsohk", "i", "te"])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 #include "cache_f32.h"
 #include "nbits.c"
+#include "nbits_q.c"
 
 typedef struct Case {
     int64_t rows, columns, k, block, bits, gap, blocks, bytes, zeros;
@@ -130,6 +131,125 @@ static void packed_weights_are_numbers(void **state)
         check_product(&seed);
 }
 
+/* --------------------------------------------------------------------------------------------- x rounded to bytes */
+
+/* x as its bytes say it: rounded in blocks of a row. */
+static float *rounded(const Case *c, const float *x)
+{
+    float *y = test_floats(c->rows * c->k);
+
+    for (int64_t r = 0; r < c->rows; r++)
+        for (int64_t b = 0; b < c->blocks; b++) {
+            const int64_t from = r * c->k + b * c->block, n = b + 1 < c->blocks ? c->block : c->k - b * c->block;
+            float         top = 0.0f, scale;
+
+            for (int64_t i = 0; i < n; i++)
+                top = fabsf(x[from + i]) > top ? fabsf(x[from + i]) : top;
+            scale = top / 127.0f;
+            for (int64_t i = 0; i < n; i++)
+                y[from + i] = scale >= 1e-34f ? scale * rintf(x[from + i] * (1.0f / scale)) : 0.0f;
+        }
+    return y;
+}
+
+/* The magnitude of the terms of a result: weights and zero points are multiplied apart from each other. */
+static double magnitude(const Case *c, const float *x, const float *scale, int64_t r, int64_t n)
+{
+    double sum = 1.0;
+
+    for (int64_t i = 0; i < c->k; i++)
+        sum += 32.0 * fabs((double)x[r * c->k + i] * (double)scale[n * c->blocks + i / c->block]);
+    return sum;
+}
+
+/* The scratch that the kernel asks for. */
+static int64_t byte_words(const Case *c)
+{
+    const int64_t places = c->blocks * c->block, most = c->block > 1024 ? c->block : 1024;
+    const int64_t part = places < most ? places : most, rows = c->rows < 128 ? c->rows : 128;
+
+    return rows * ((places + 127) / 128 * 32 + 2 * c->blocks) +
+           (c->rows > 8 ? 32 * (part / 4 + 2 * part / c->block) : 0);
+}
+
+static void check_bytes(uint64_t *seed, int64_t rows, int64_t block)
+{
+    Case c = draw(seed);
+    c.rows = rows < 0 ? c.rows : rows;
+    c.block = block ? block : c.block;
+    c.bits = 4;
+    c.blocks = (c.k + c.block - 1) / c.block;
+    c.bytes = c.blocks * (c.block / 2);
+    c.zeros = (c.blocks + 1) / 2;
+
+    const int64_t pitch = c.columns + c.gap, ny = c.rows * pitch, nx = c.rows * c.k, ns = c.columns * c.blocks,
+                  np = byte_words(&c);
+    float   *x = test_random_floats(seed, nx), *y = test_floats(ny), *scale = test_random_floats(seed, ns);
+    float   *bias = c.bias ? test_random_floats(seed, c.columns) : NULL, *room = test_floats(np);
+    uint8_t *w = random_bytes(seed, c.columns * c.bytes),
+            *packed = c.zero == 2 ? random_bytes(seed, c.columns * c.zeros) : NULL;
+
+    for (int64_t i = 0; i < nx && i < c.k / 2; i++) /* a block of zeros, and one that is as good as zero */
+        x[i] = i < c.k / 4 ? 0.0f : 1e-38f;
+    float *as_bytes = rounded(&c, x);
+    occ_matmul_nbits_q(y, x, w, scale, packed, bias, room,
+                       &(occ_nbits){c.rows, c.columns, c.k, c.block, c.bits, pitch});
+    for (int64_t r = 0; r < c.rows; r++)
+        for (int64_t n = 0; n < pitch; n++) {
+            double size = 1.0, want = n < c.columns
+                                          ? wanted(&c, as_bytes, w, scale, NULL, packed, NULL, bias, r, n, &size)
+                                          : (double)NAN;
+            size = n < c.columns ? magnitude(&c, as_bytes, scale, r, n) : 1.0;
+            test_near((double)y[r * pitch + n], want, size, 2e-6, "product of bytes", r * pitch + n);
+        }
+    free(w);
+    free(packed);
+    test_release(x, nx);
+    test_release(as_bytes, nx);
+    test_release(y, ny);
+    test_release(scale, ns);
+    test_release(room, np);
+    if (bias)
+        test_release(bias, c.columns);
+}
+
+static void rows_rounded_to_bytes_are_multiplied(void **state)
+{
+    uint64_t seed = 12;
+
+    (void)state;
+    for (int i = 0; i < 300; i++)
+        check_bytes(&seed, -1, 0);
+    check_bytes(&seed, 300, 32); /* three parts of the rows */
+    check_bytes(&seed, 5, 1024); /* sums of 1024 products, which 16 bits do not hold */
+    check_bytes(&seed, 17, 2048);
+}
+
+/* A block with NaN or infinity has no finite results. */
+static void what_is_not_finite_stays_so(void **state)
+{
+    enum { ROWS = 10, COLUMNS = 3, K = 64 };
+    uint64_t  seed = 13;
+    float     x[ROWS * K], y[ROWS * COLUMNS], scale[2 * COLUMNS], room[ROWS * (32 + 4) + 32 * (16 + 4)];
+    uint8_t   w[COLUMNS * K / 2];
+    const int bad[] = {3, 5};
+
+    (void)state;
+    for (int i = 0; i < ROWS * K; i++)
+        x[i] = (float)test_pick(&seed, -100, 100);
+    for (int i = 0; i < COLUMNS * K / 2; i++)
+        w[i] = (uint8_t)test_random(&seed);
+    for (int i = 0; i < 2 * COLUMNS; i++)
+        scale[i] = 0.5f;
+    x[bad[0] * K + 40] = (float)NAN;
+    x[bad[1] * K + 7] = (float)INFINITY;
+    for (int rows = 6; rows <= ROWS; rows += 4) { /* few rows, and many */
+        occ_matmul_nbits_q(y, x, w, scale, NULL, NULL, room, &(occ_nbits){rows, COLUMNS, K, 32, 4, COLUMNS});
+        for (int i = 0; i < rows * COLUMNS; i++)
+            assert_int_equal(isfinite(y[i]), i / COLUMNS != bad[0] && i / COLUMNS != bad[1]);
+    }
+}
+
 /* ----------------------------------------------------------------------------------------------------------- caches */
 
 static void check_cache(uint64_t *seed)
@@ -208,8 +328,9 @@ static void caches_keep_what_they_held(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(packed_weights_are_numbers),
-                                       cmocka_unit_test(caches_keep_what_they_held)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(packed_weights_are_numbers), cmocka_unit_test(rows_rounded_to_bytes_are_multiplied),
+        cmocka_unit_test(what_is_not_finite_stays_so), cmocka_unit_test(caches_keep_what_they_held)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

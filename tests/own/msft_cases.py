@@ -148,6 +148,15 @@ FEW += [
     few_bits("nbits_half", dtype=np.float16, bias=True, zero="packed"),
     few_bits("nbits_level", accuracy_level=1),
 ]
+# Inputs rounded to bytes; with zero points of floats ONNX Runtime does not round them.
+FEW += [few_bits(f"nbits_bytes_{s}", 4, s, k=s * 2 if s < 100 else s + 40, zero=z, bias=True, lengths=(1, 2, 20), accuracy_level=4)
+        for s, z in ((16, None), (32, "packed"), (64, None), (128, "packed"), (256, None))]
+FEW += [
+    few_bits("nbits_bytes_wide", k=200, n=75, zero="packed", lengths=(3, 4, 70), accuracy_level=4),
+    few_bits("nbits_bytes_zeros", k=100, zero="float", accuracy_level=4),
+    few_bits("nbits_bytes_groups", k=90, group=True, accuracy_level=4),
+    few_bits("nbits_bytes_half", dtype=np.float16, bias=True, zero="packed", accuracy_level=4),
+]
 
 def table(name, bits=4, zero=True, width=64, shape=(9,), block=16, dtype=np.uint8, kind=None, gather=0, quantised=None, index=(-12, 12),
           scale=np.float32):

@@ -27,7 +27,7 @@ OPERATOR = re.compile(r"^OP\(\s*(\w+),\s*(\w+),", re.M)
 Row = collections.namedtuple("Row", "kind since until must values")
 # Attributes that change no result: what nobody computes with, or what the inputs say as well.
 UNREAD = {"chunk_size", "nodes_hitrates", "nodes_hitrates_as_tensor", "locale", "multi_class", "activation_gamma", "map_form", "max_map",
-          "pixel_format", "mask_index_type", "qk_norm_epsilon", "accuracy_level", "is_packed_batching"}
+          "pixel_format", "mask_index_type", "qk_norm_epsilon", "is_packed_batching"}
 # ONNX Runtime registers it for ONNX's domain; exporters write either.
 TWICE = ("SimplifiedLayerNormalization",)
 # What texts name otherwise: capitals, names of operators and types, words without quotes.

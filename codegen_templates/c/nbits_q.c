@@ -1,0 +1,473 @@
+/* nbits_q.c - matrix products with weights of 4 bits, which stay packed in memory, and with x rounded to bytes.
+ *
+ * Each block of a row of x, of as many places as weights share a scale, is rounded to -127 to 127 with a scale of its
+ * own, largest / 127 ("Q8", as ONNX Runtime does for accuracy_level 4). Products of bytes are summed exactly within a
+ * block. With weights w, zero point z and scale s of a block, x = a q, a result is the sum over blocks of
+ *     s (w - z) a q  =  s a (w q)  -  s z a (sum of q)
+ * Example: 3 and -1 with a = 3 / 127 are the bytes 127 and -42; weights 5 and 9 make 5 * 127 - 9 * 42 = 257.
+ *
+ * The bytes of a row are in the order in which weights are expanded: of 8 * OCC_W places, first the even ones, then the
+ * odd ones, four bytes a word. A word of weights shifted and masked has the same order. */
+#include "occ_nbits_many.h"
+#include "occ_put.h"
+
+/* Rows that are rounded and multiplied together; the most places of a panel, unless a block is longer. */
+#define OCC_NBITS_BATCH 128
+#define OCC_NBITS_Q_DEPTH 1024
+
+/* Blocks of x whose largest value is below this are zero: their scale has no reciprocal. */
+#define OCC_NBITS_LEAST 1e-34f
+
+/* Words of eight weights whose products with x fit 16 bits: 16 * 15 * 127 = 30,480. */
+#define OCC_NBITS_RUN 4
+
+/* Rows of a tile: sums of integers and of floats, and two vectors of weights fill the registers. */
+#if OCC_W == 16
+#define OCC_NBITS_Q_ROWS 6
+#else
+#define OCC_NBITS_Q_ROWS 3
+#endif
+
+/* Rows of x as bytes, `pitch` apart; for each block its scale, and what a zero point of 1 with a scale of 1 adds: minus
+ * the scale times the sum of the bytes. */
+typedef struct occ_nbits_bytes {
+    uint8_t *q;
+    float   *scale, *zero;
+    int64_t  pitch;
+} occ_nbits_bytes;
+
+/* ------------------------------------------------------------------------------------------ dot products of bytes */
+
+#if !defined(OCC_DOT_FOUR) && !defined(OCC_FORCE_WIDTH) && \
+    ((OCC_W == 16 && defined(__AVX512BW__)) || (OCC_W == 8 && defined(__AVX2__)))
+#define OCC_NBITS_PAIRS 1 /* sums of two products in 16 bits, which hold OCC_NBITS_RUN words */
+#else
+#define OCC_NBITS_PAIRS 0
+#endif
+
+/* acc + the products of four weights, below 16, with four bytes of x in each lane. */
+OCC_HOT occ_vi occ_nbits_dot(occ_vi acc, occ_vi w, occ_vi x)
+{
+#if OCC_NBITS_PAIRS
+    occ_vi pairs;
+    __asm__("vpmaddubsw %2, %1, %0" : "=v"(pairs) : "v"(w), "v"(x));
+    return (occ_vi)((occ_vh)acc + (occ_vh)pairs);
+#else
+    return occ_dot(acc, occ_quads_of(w, 0, OCC_DOT_SAFE), occ_quads_of(x, 1, OCC_DOT_SAFE), OCC_DOT_SAFE);
+#endif
+}
+
+/* The sum of such products in each lane. */
+OCC_HOT occ_vi occ_nbits_dotted(occ_vi acc)
+{
+#if OCC_NBITS_PAIRS
+    return occ_dot_words(acc, occ_viset(0x00010001));
+#else
+    return acc;
+#endif
+}
+
+/* The lower or (upper: 1) the upper weight of each byte. */
+OCC_HOT occ_vi occ_nbits_nibbles(occ_vi bytes, int upper)
+{
+    return (upper ? bytes >> 4 : bytes) & occ_viset(0x0f0f0f0f);
+}
+
+/* ----------------------------------------------------------------------------------------------------- x as bytes */
+
+/* The largest magnitude of n floats, NaN if there is one: the bits of magnitudes are in order, and NaN is above all. */
+OCC_HOT float occ_nbits_largest(const float *x, int64_t n)
+{
+    occ_vi  most = occ_viset(0);
+    int32_t lane[OCC_W], top = 0;
+
+    for (int64_t i = 0; i < n; i += OCC_W) {
+        const occ_vi bits = occ_vbits(occ_nbits_load(x + i, n - i)) & occ_viset(0x7fffffff);
+        most = occ_vbits(occ_vpick(bits > most, occ_vfrom_bits(bits), occ_vfrom_bits(most)));
+    }
+    memcpy(lane, &most, sizeof lane);
+    for (int i = 0; i < OCC_W; i++)
+        top = lane[i] > top ? lane[i] : top;
+    return occ_vlane(occ_vfrom_bits(occ_viset(top)), 0);
+}
+
+/* Rounds block b of a row, of which n elements exist, to bytes in their order. */
+OCC_HOT void occ_nbits_round_block(const occ_nbits_call *g, const occ_nbits_bytes *to, const float *x, int64_t b,
+                                   int64_t n)
+{
+    const float scale = occ_nbits_largest(x, n) / 127.0f, by = scale < OCC_NBITS_LEAST ? 0.0f : 1.0f / scale;
+    occ_vi      sum = occ_viset(0);
+
+    for (int64_t i = 0; i < g->block; i += OCC_W) {
+        const occ_vi q = occ_vnear(occ_nbits_load(x + i, n - i) * occ_vset(by), -127.0f, 127.0f);
+        occ_vistore_bytes(to->q + b * g->block + i, q, OCC_W);
+        sum += q;
+    }
+    to->scale[b] = scale;
+    to->zero[b] = -scale * occ_vsum_lanes(occ_vfrom_int(sum));
+}
+
+/* A vector of words, each of the even bytes of two neighbouring words of low and then high. */
+OCC_HOT occ_vi occ_nbits_even_bytes(occ_vi low, occ_vi high)
+{
+    const occ_vf a = occ_vfrom_bits(low), b = occ_vfrom_bits(high);
+    const occ_vi first = occ_vbits(occ_veven(a, b)) & occ_viset(0x00ff00ff);
+    const occ_vi second = occ_vbits(OCC_W > 1 ? occ_vodd(a, b) : b) & occ_viset(0x00ff00ff);
+    return ((first | first >> 8) & occ_viset(0xffff)) | occ_vshift_left(second | second >> 8, 16);
+}
+
+/* Brings the bytes of a row into the order of the weights. */
+OCC_HOT void occ_nbits_turn_bytes(uint8_t *q, int64_t pitch)
+{
+    for (int64_t i = 0; i < pitch; i += 8 * OCC_W) {
+        occ_vi low, high, even, odd;
+        memcpy(&low, q + i, sizeof low);
+        memcpy(&high, q + i + sizeof low, sizeof high);
+        even = occ_nbits_even_bytes(low, high);
+        odd = occ_nbits_even_bytes(low >> 8, high >> 8);
+        memcpy(q + i, &even, sizeof even);
+        memcpy(q + i + sizeof even, &odd, sizeof odd);
+    }
+}
+
+/* Rounds all rows of the product. */
+OCC_HOT void occ_nbits_round(const occ_nbits_call *g, const occ_nbits_bytes *to)
+{
+    const int64_t padded = g->blocks * g->block;
+
+    for (int64_t r = 0; r < g->rows; r++) {
+        const occ_nbits_bytes row = {to->q + r * to->pitch, to->scale + r * g->blocks, to->zero + r * g->blocks, 0};
+        for (int64_t b = 0; b < g->blocks; b++)
+            occ_nbits_round_block(g, &row, g->x + r * g->k + b * g->block, b, occ_min(g->k - b * g->block, g->block));
+        memset(row.q + padded, 0, (size_t)(to->pitch - padded));
+        occ_nbits_turn_bytes(row.q, to->pitch);
+    }
+}
+
+/* Four bytes for each lane, from one of the two halves of those that meet words `at` to at + OCC_W - 1 of weights. */
+OCC_HOT occ_vi occ_nbits_bytes_at(const uint8_t *q, int64_t at, int upper)
+{
+    return occ_viload((const int32_t *)(const void *)(q + at * 8 + upper * 4 * OCC_W), OCC_W);
+}
+
+/* -------------------------------------------------------------------------------------------------------- few rows */
+
+/* Lane i of the result: the scale of the block that word i of a vector of weights belongs to, of scales from the first
+ * such block on. */
+OCC_HOT occ_vf occ_nbits_scales(occ_vf scales, int64_t block)
+{
+    const occ_vi at = block < 8 * OCC_W ? occ_viota() / (int)(block / 8) : occ_viset(0);
+#if OCC_W > 1
+    if (block >= 8 * OCC_W)
+        return occ_vset(occ_vlane(scales, 0));
+#endif
+    return occ_nbits_pick(scales, at);
+}
+
+/* total[row][column] += the products of `count` words of weights, a vector of them or a block, from word w of columns
+ * n, n + 1, ... on; rows and columns are literals. */
+OCC_HOT void occ_nbits_some_q(const occ_nbits_call *g, const occ_nbits_bytes *x, occ_vf *total, int64_t n, int64_t w,
+                              int64_t count, int rows, int columns)
+{
+    const int64_t  b = w * 8 / g->block, left = g->blocks - b;
+    const uint8_t *from = g->w + n * g->bytes + w * 4;
+    occ_vi         sum[8];
+    OCC_UNROLL(8)
+    for (int i = 0; i < rows * columns; i++)
+        sum[i] = occ_viset(0);
+    for (int64_t i = 0; i < count; i += OCC_W, from += 4 * OCC_W) {
+        OCC_UNROLL(4)
+        for (int c = 0; c < columns; c++) {
+            const occ_vi bytes = occ_viload((const int32_t *)(const void *)(from + c * g->bytes),
+                                            count - i < OCC_W ? (int)(count - i) : OCC_W);
+            const occ_vi low = occ_nbits_nibbles(bytes, 0), high = occ_nbits_nibbles(bytes, 1);
+            OCC_PREFETCH(from + (c + OCC_NBITS_AHEAD * columns) * g->bytes);
+            OCC_UNROLL(4)
+            for (int r = 0; r < rows; r++) {
+                const uint8_t *q = x->q + r * x->pitch;
+                const occ_vi   part = occ_nbits_dot(occ_viset(0), low, occ_nbits_bytes_at(q, w + i, 0));
+                sum[r * columns + c] += occ_nbits_dotted(occ_nbits_dot(part, high, occ_nbits_bytes_at(q, w + i, 1)));
+            }
+        }
+    }
+    OCC_UNROLL(4)
+    for (int r = 0; r < rows; r++) {
+        const occ_vf a = occ_nbits_load(x->scale + r * g->blocks + b, left);
+        OCC_UNROLL(4)
+        for (int c = 0; c < columns; c++) {
+            const occ_vf s = occ_nbits_load(g->scale + (n + c) * g->blocks + b, left);
+            total[r * columns + c] = occ_vfma(occ_vfrom_int(sum[r * columns + c]), occ_nbits_scales(a * s, g->block),
+                                              total[r * columns + c]);
+        }
+    }
+}
+
+/* Takes scale * zero point * sum of x off total, over all blocks. */
+OCC_HOT void occ_nbits_subtract(const occ_nbits_call *g, const occ_nbits_bytes *x, occ_vf *total, int64_t n, int rows,
+                                int columns)
+{
+    for (int64_t b = 0; b < g->blocks; b += OCC_NBITS_ZEROS) {
+        const int64_t count = occ_min(g->blocks - b, OCC_NBITS_ZEROS);
+        OCC_UNROLL(4)
+        for (int c = 0; c < columns; c++) {
+            float        room[OCC_NBITS_ZEROS];
+            const float *zero = occ_nbits_zeros(g, room, n + c, b, count);
+            const float *scale = g->scale + (n + c) * g->blocks + b;
+            for (int64_t i = 0; i < count; i += OCC_W) {
+                const occ_vf less = occ_nbits_load(zero + i, count - i) * occ_nbits_load(scale + i, count - i);
+                OCC_UNROLL(4)
+                for (int r = 0; r < rows; r++)
+                    total[r * columns + c] = occ_vfma(occ_nbits_load(x->zero + r * g->blocks + b + i, count - i), less,
+                                                      total[r * columns + c]);
+            }
+        }
+    }
+}
+
+/* Results of some rows from row r on, and of some columns from column n on; rows and columns are literals. */
+OCC_HOT void occ_nbits_tile_q(const occ_nbits_call *g, const occ_nbits_bytes *all, int64_t r, int64_t n, int rows,
+                              int columns)
+{
+    const occ_nbits_bytes x = {all->q + r * all->pitch, all->scale + r * g->blocks, all->zero + r * g->blocks,
+                               all->pitch};
+    const int64_t         words = g->bytes / 4, step = g->block < 8 * OCC_W ? OCC_W : g->block / 8;
+    int64_t               w = 0;
+    occ_vf                total[8];
+    OCC_UNROLL(8)
+    for (int i = 0; i < 8; i++)
+        total[i] = occ_vset(0.0f);
+    for (; w + step <= words; w += step)
+        occ_nbits_some_q(g, &x, total, n, w, step, rows, columns);
+    if (w < words)
+        occ_nbits_some_q(g, &x, total, n, w, words - w, rows, columns);
+    occ_nbits_subtract(g, &x, total, n, rows, columns);
+    occ_nbits_results(g, total, r, n, rows, columns);
+}
+
+/* All columns of some rows (literal) from row r on, `columns` (literal) at a time. */
+OCC_HOT void occ_nbits_columns_q(const occ_nbits_call *g, const occ_nbits_bytes *x, int64_t r, int rows, int columns)
+{
+    int64_t n = 0;
+
+    for (; n + columns <= g->columns; n += columns)
+        occ_nbits_tile_q(g, x, r, n, rows, columns);
+    for (; n < g->columns; n++)
+        occ_nbits_tile_q(g, x, r, n, rows, 1);
+}
+
+/* Rows four, two, and one at a time. */
+OCC_HOT void occ_nbits_few_q(const occ_nbits_call *g, const occ_nbits_bytes *x)
+{
+    int64_t r = 0;
+
+    for (; r + 4 <= g->rows; r += 4)
+        occ_nbits_columns_q(g, x, r, 4, OCC_W > 8 ? 2 : 1);
+    for (; r + 2 <= g->rows; r += 2)
+        occ_nbits_columns_q(g, x, r, 2, 2);
+    for (; r < g->rows; r++)
+        occ_nbits_columns_q(g, x, r, 1, 4);
+}
+
+/* ------------------------------------------------------------------------------------------------------- many rows */
+
+/* A panel: weights of some blocks of OCC_NBITS_WIDE columns, a byte each. For each word of packed weights it has those
+ * of even places of all columns, then those of odd places. scale, less: of each block and column, the scale, and the
+ * scale times the zero point. */
+typedef struct occ_nbits_panel_q {
+    float *words, *scale, *less;
+} occ_nbits_panel_q;
+
+/* Four words of each of n columns, or of fewer words the first ones. */
+OCC_HOT void occ_nbits_some_words(const occ_nbits_call *g, const uint8_t *w, int n, int64_t count, occ_vi *word)
+{
+#if OCC_TURNS_FOURS && OCC_W > 1
+    if (count == 4) {
+        occ_nbits_words(g, w, n, word);
+        return;
+    }
+#endif
+    for (int64_t i = 0; i < count; i++)
+        word[i] = occ_nbits_word(g, w + 4 * i, n);
+}
+
+/* Fills a panel with block b of n columns from column c on, at most a vector of them. Lanes behind the n columns repeat
+ * the first one. */
+OCC_HOT void occ_nbits_fill_block(const occ_nbits_call *g, const occ_nbits_panel_q *to, int64_t c, int n, int64_t b)
+{
+    const uint8_t *w = g->w + c * g->bytes + b * (g->block / 2);
+    const int64_t  words = g->block / 8;
+    const occ_vf   scale = occ_vloads(g->scale + c * g->blocks + b, g->blocks, n);
+
+    for (int64_t i = 0; i < words; i += 4) {
+        occ_vi word[4];
+        occ_nbits_some_words(g, w + 4 * i, n, occ_min(words - i, 4), word);
+        OCC_UNROLL(4)
+        for (int64_t k = 0; k < 4; k++)
+            for (int upper = 0; upper < 2 && i + k < words; upper++)
+                occ_vstore(to->words + (2 * (i + k) + upper) * OCC_NBITS_WIDE,
+                           occ_vfrom_bits(occ_nbits_nibbles(word[k], upper)), OCC_W);
+    }
+    occ_vstore(to->scale, scale, OCC_W);
+    occ_vstore(to->less, scale * occ_nbits_middle(g, c, n, b), OCC_W);
+}
+
+/* sum[row][vector] += the products of the words of one block; q: bytes of the first row for it. vectors and rows are
+ * literals. */
+OCC_HOT void occ_nbits_sum_block(const occ_nbits_call *g, occ_vi *sum, const float *words, const uint8_t *q,
+                                 int64_t pitch, int64_t first, int vectors, int rows)
+{
+    const int64_t count = g->block / 8;
+
+    OCC_UNROLL(16)
+    for (int i = 0; i < rows * vectors; i++)
+        sum[i] = occ_viset(0);
+    for (int64_t i = 0; i < count; i += OCC_NBITS_RUN) {
+        occ_vi part[16];
+        OCC_UNROLL(16)
+        for (int k = 0; k < rows * vectors; k++)
+            part[k] = occ_viset(0);
+        for (int64_t k = i; k < occ_min(i + OCC_NBITS_RUN, count); k++) {
+            const uint8_t *at = q + (first + k) / OCC_W * (8 * OCC_W) + (first + k) % OCC_W * 4;
+            OCC_UNROLL(2)
+            for (int upper = 0; upper < 2; upper++) {
+                occ_vi w[2];
+                OCC_UNROLL(2)
+                for (int v = 0; v < vectors; v++)
+                    w[v] = occ_vbits(occ_vload(words + (2 * k + upper) * OCC_NBITS_WIDE + v * OCC_W, OCC_W));
+                OCC_UNROLL(8)
+                for (int r = 0; r < rows; r++) {
+                    const occ_vi x = occ_vispread(at + r * pitch + upper * 4 * OCC_W, 4, 0);
+                    OCC_UNROLL(2)
+                    for (int v = 0; v < vectors; v++)
+                        part[r * vectors + v] = occ_nbits_dot(part[r * vectors + v], w[v], x);
+                }
+            }
+        }
+        OCC_UNROLL(16)
+        for (int k = 0; k < rows * vectors; k++)
+            sum[k] += occ_nbits_dotted(part[k]);
+    }
+}
+
+/* One tile: rows r to r + rows - 1 by `width` columns from column n on, blocks b to last - 1. vectors (of columns) and
+ * rows are literals. */
+OCC_HOT void occ_nbits_part_q(const occ_nbits_call *g, const occ_nbits_bytes *x, const occ_nbits_panel_q *panel,
+                              int64_t r, int64_t n, int64_t width, int64_t b, int64_t last, int vectors, int rows)
+{
+    const uint8_t *q = x->q + r * x->pitch;
+    occ_vf         acc[16];
+    occ_vi         sum[16];
+
+    occ_nbits_begin(g, acc, r, n, width, b, vectors, rows);
+    for (int64_t i = b; i < last; i++) {
+        const int64_t at = (i - b) * OCC_NBITS_WIDE;
+        occ_nbits_sum_block(g, sum, panel->words + (i - b) * (g->block / 4) * OCC_NBITS_WIDE, q, x->pitch,
+                            i * (g->block / 8), vectors, rows);
+        OCC_UNROLL(8)
+        for (int k = 0; k < rows; k++) {
+            const occ_vf a = occ_vset(x->scale[(r + k) * g->blocks + i]);
+            const occ_vf less = occ_vset(x->zero[(r + k) * g->blocks + i]);
+            OCC_UNROLL(2)
+            for (int v = 0; v < vectors; v++) {
+                occ_vf *to = acc + k * vectors + v;
+                *to = occ_vfma(occ_vload(panel->less + at + v * OCC_W, OCC_W), less, *to);
+                *to = occ_vfma(occ_vfrom_int(sum[k * vectors + v]), a * occ_vload(panel->scale + at + v * OCC_W, OCC_W),
+                               *to);
+            }
+        }
+    }
+    occ_nbits_end(g, acc, r, n, width, vectors, rows);
+}
+
+/* As many tiles of `rows` (literal) as fit into the rows from r on. Returns the row behind them. */
+OCC_HOT int64_t occ_nbits_tiles_q(const occ_nbits_call *g, const occ_nbits_bytes *x, const occ_nbits_panel_q *panel,
+                                  int64_t r, int64_t n, int64_t width, int64_t b, int64_t last, int vectors, int rows)
+{
+    OCC_ROLL
+    for (; r + rows <= g->rows; r += rows) {
+        occ_nbits_fetch(g, n, r, b * g->block, last * g->block, rows);
+        occ_nbits_part_q(g, x, panel, r, n, width, b, last, vectors, rows);
+    }
+    return r;
+}
+
+/* All rows by `width` columns from column n on, at most `vectors` (literal) vectors, and blocks b to last - 1. */
+OCC_HOT void occ_nbits_many_q(const occ_nbits_call *g, const occ_nbits_bytes *x, const occ_nbits_panel_q *panel,
+                              int64_t n, int64_t width, int64_t b, int64_t last, int vectors)
+{
+    int64_t r = 0;
+
+    for (int64_t i = b; i < last; i++)
+        for (int64_t c = 0; c < width; c += OCC_W) {
+            const occ_nbits_panel_q to = {panel->words + (i - b) * (g->block / 4) * OCC_NBITS_WIDE + c,
+                                          panel->scale + (i - b) * OCC_NBITS_WIDE + c,
+                                          panel->less + (i - b) * OCC_NBITS_WIDE + c};
+            occ_nbits_fill_block(g, &to, n + c, (int)occ_min(width - c, OCC_W), i);
+        }
+    r = occ_nbits_tiles_q(g, x, panel, r, n, width, b, last, vectors, OCC_NBITS_Q_ROWS);
+    if (OCC_NBITS_Q_ROWS > 4)
+        r = occ_nbits_tiles_q(g, x, panel, r, n, width, b, last, vectors, 4);
+    if (OCC_NBITS_Q_ROWS > 2)
+        r = occ_nbits_tiles_q(g, x, panel, r, n, width, b, last, vectors, 2);
+    occ_nbits_tiles_q(g, x, panel, r, n, width, b, last, vectors, 1);
+}
+
+/* All rows and columns. A part of k of all rows stays in the second cache for some panels; the parts are even. */
+OCC_HOT void occ_nbits_panels_q(const occ_nbits_call *g, const occ_nbits_bytes *x, float *room)
+{
+    const int64_t           most = occ_max(OCC_NBITS_Q_DEPTH / g->block, 1), group = OCC_NBITS_PANELS * OCC_NBITS_WIDE;
+    const int64_t           part = occ_ceil_div(g->blocks, occ_ceil_div(g->blocks, most));
+    const int64_t           words = part * (g->block / 4) * OCC_NBITS_WIDE;
+    const occ_nbits_panel_q panel = {room, room + words, room + words + part * OCC_NBITS_WIDE};
+
+    for (int64_t first = 0; first < g->columns; first += group)
+        for (int64_t b = 0; b < g->blocks; b += part)
+            for (int64_t n = first; n < occ_min(first + group, g->columns); n += OCC_NBITS_WIDE) {
+                const int64_t width = occ_min(g->columns - n, OCC_NBITS_WIDE), last = occ_min(b + part, g->blocks);
+                if (width > OCC_W)
+                    occ_nbits_many_q(g, x, &panel, n, width, b, last, OCC_TILE_VECTORS);
+                else
+                    occ_nbits_many_q(g, x, &panel, n, width, b, last, 1);
+            }
+}
+
+/* ------------------------------------------------------------------------------------------------------ the kernel */
+
+/* matmul_nbits_q - y = x w + bias, column by column, with x rounded to bytes.
+ *   y, x, w, scale, packed, bias, form: as of matmul_nbits_f32, with 4 bits
+ *   room: scratch of 32-bit words. For each of up to 128 rows: a quarter of blocks * block rounded up to 128, and
+ *         2 * blocks; for more than 8 rows also 32 (1 + 8 / block) times the places of a panel / 4, which are
+ *         blocks * block, but at most 1024 or one block */
+OCC_INLINE void occ_matmul_nbits_q(float *y, const float *x, const uint8_t *w, const float *scale,
+                                   const uint8_t *packed, const float *bias, float *room, const occ_nbits *form)
+{
+    const int64_t blocks = (form->k + form->block - 1) / form->block, pitch = (blocks * form->block + 127) / 128 * 128;
+
+    for (int64_t r = 0; r < form->rows; r += OCC_NBITS_BATCH) {
+        const int64_t         rows = occ_min(form->rows - r, OCC_NBITS_BATCH);
+        float                *scales = room + rows * (pitch / 4);
+        const occ_nbits_bytes bytes = {(uint8_t *)(void *)room, scales, scales + rows * blocks, pitch};
+        const occ_nbits_call  g = {y + r * form->ystride,
+                                   x + r * form->k,
+                                   w,
+                                   scale,
+                                   NULL,
+                                   packed,
+                                   bias,
+                                   rows,
+                                   form->columns,
+                                   form->k,
+                                   form->block,
+                                   4,
+                                   form->ystride,
+                                   blocks,
+                                   blocks * (form->block / 2),
+                                   (blocks + 1) / 2,
+                                   NULL};
+        occ_nbits_round(&g, &bytes);
+        if (rows > OCC_NBITS_FEW)
+            occ_nbits_panels_q(&g, &bytes, scales + 2 * rows * blocks);
+        else
+            occ_nbits_few_q(&g, &bytes);
+    }
+}
