@@ -277,6 +277,11 @@ typedef struct occ_nbits_panel_q {
     float *words, *scale, *less;
 } occ_nbits_panel_q;
 
+/* What a panel holds: columns n to n + width - 1 of blocks b to last - 1. */
+typedef struct occ_nbits_span {
+    int64_t n, width, b, last;
+} occ_nbits_span;
+
 /* Four words of each of n columns, or of fewer words the first ones. */
 OCC_HOT void occ_nbits_some_words(const occ_nbits_call *g, const uint8_t *w, int n, int64_t count, occ_vi *word)
 {
@@ -349,67 +354,67 @@ OCC_HOT void occ_nbits_sum_block(const occ_nbits_call *g, occ_vi *sum, const flo
     }
 }
 
-/* One tile: rows r to r + rows - 1 by `width` columns from column n on, blocks b to last - 1. vectors (of columns) and
- * rows are literals. */
+/* One tile: rows r to r + rows - 1 by what the panel holds, at most `vectors` vectors of columns; vectors and rows are
+ * literals. */
 OCC_HOT void occ_nbits_part_q(const occ_nbits_call *g, const occ_nbits_bytes *x, const occ_nbits_panel_q *panel,
-                              int64_t r, int64_t n, int64_t width, int64_t b, int64_t last, int vectors, int rows)
+                              const occ_nbits_span *span, int64_t r, int vectors, int rows)
 {
     const uint8_t *q = x->q + r * x->pitch;
+    const float   *words = panel->words, *scale = panel->scale, *less = panel->less;
     occ_vf         acc[16];
     occ_vi         sum[16];
 
-    occ_nbits_begin(g, acc, r, n, width, b, vectors, rows);
-    for (int64_t i = b; i < last; i++) {
-        const int64_t at = (i - b) * OCC_NBITS_WIDE;
-        occ_nbits_sum_block(g, sum, panel->words + (i - b) * (g->block / 4) * OCC_NBITS_WIDE, q, x->pitch,
-                            i * (g->block / 8), vectors, rows);
+    occ_nbits_begin(g, acc, r, span->n, span->width, span->b, vectors, rows);
+    for (int64_t b = span->b; b < span->last; b++) {
+        occ_nbits_sum_block(g, sum, words, q, x->pitch, b * (g->block / 8), vectors, rows);
         OCC_UNROLL(8)
-        for (int k = 0; k < rows; k++) {
-            const occ_vf a = occ_vset(x->scale[(r + k) * g->blocks + i]);
-            const occ_vf less = occ_vset(x->zero[(r + k) * g->blocks + i]);
+        for (int i = 0; i < rows; i++) {
+            const occ_vf a = occ_vset(x->scale[(r + i) * g->blocks + b]);
+            const occ_vf zero = occ_vset(x->zero[(r + i) * g->blocks + b]);
             OCC_UNROLL(2)
             for (int v = 0; v < vectors; v++) {
-                occ_vf *to = acc + k * vectors + v;
-                *to = occ_vfma(occ_vload(panel->less + at + v * OCC_W, OCC_W), less, *to);
-                *to = occ_vfma(occ_vfrom_int(sum[k * vectors + v]), a * occ_vload(panel->scale + at + v * OCC_W, OCC_W),
-                               *to);
+                occ_vf *to = acc + i * vectors + v;
+                *to = occ_vfma(occ_vload(less + v * OCC_W, OCC_W), zero, *to);
+                *to = occ_vfma(occ_vfrom_int(sum[i * vectors + v]), a * occ_vload(scale + v * OCC_W, OCC_W), *to);
             }
         }
+        words += g->block / 4 * OCC_NBITS_WIDE;
+        scale += OCC_NBITS_WIDE;
+        less += OCC_NBITS_WIDE;
     }
-    occ_nbits_end(g, acc, r, n, width, vectors, rows);
+    occ_nbits_end(g, acc, r, span->n, span->width, vectors, rows);
 }
 
 /* As many tiles of `rows` (literal) as fit into the rows from r on. Returns the row behind them. */
 OCC_HOT int64_t occ_nbits_tiles_q(const occ_nbits_call *g, const occ_nbits_bytes *x, const occ_nbits_panel_q *panel,
-                                  int64_t r, int64_t n, int64_t width, int64_t b, int64_t last, int vectors, int rows)
+                                  const occ_nbits_span *span, int64_t r, int vectors, int rows)
 {
     OCC_ROLL
     for (; r + rows <= g->rows; r += rows) {
-        occ_nbits_fetch(g, n, r, b * g->block, last * g->block, rows);
-        occ_nbits_part_q(g, x, panel, r, n, width, b, last, vectors, rows);
+        occ_nbits_fetch(g, span->n, r, span->b * g->block, span->last * g->block, rows);
+        occ_nbits_part_q(g, x, panel, span, r, vectors, rows);
     }
     return r;
 }
 
-/* All rows by `width` columns from column n on, at most `vectors` (literal) vectors, and blocks b to last - 1. */
+/* Fills the panel, and multiplies all rows by it; `vectors` (literal) hold its columns. */
 OCC_HOT void occ_nbits_many_q(const occ_nbits_call *g, const occ_nbits_bytes *x, const occ_nbits_panel_q *panel,
-                              int64_t n, int64_t width, int64_t b, int64_t last, int vectors)
+                              const occ_nbits_span *span, int vectors)
 {
     int64_t r = 0;
 
-    for (int64_t i = b; i < last; i++)
-        for (int64_t c = 0; c < width; c += OCC_W) {
-            const occ_nbits_panel_q to = {panel->words + (i - b) * (g->block / 4) * OCC_NBITS_WIDE + c,
-                                          panel->scale + (i - b) * OCC_NBITS_WIDE + c,
-                                          panel->less + (i - b) * OCC_NBITS_WIDE + c};
-            occ_nbits_fill_block(g, &to, n + c, (int)occ_min(width - c, OCC_W), i);
+    for (int64_t b = 0; b < span->last - span->b; b++)
+        for (int64_t c = 0; c < span->width; c += OCC_W) {
+            const int64_t           at = b * OCC_NBITS_WIDE + c;
+            const occ_nbits_panel_q to = {panel->words + b * (g->block / 4) * OCC_NBITS_WIDE + c, panel->scale + at,
+                                          panel->less + at};
+            occ_nbits_fill_block(g, &to, span->n + c, (int)occ_min(span->width - c, OCC_W), span->b + b);
         }
-    r = occ_nbits_tiles_q(g, x, panel, r, n, width, b, last, vectors, OCC_NBITS_Q_ROWS);
+    r = occ_nbits_tiles_q(g, x, panel, span, r, vectors, OCC_NBITS_Q_ROWS);
     if (OCC_NBITS_Q_ROWS > 4)
-        r = occ_nbits_tiles_q(g, x, panel, r, n, width, b, last, vectors, 4);
-    if (OCC_NBITS_Q_ROWS > 2)
-        r = occ_nbits_tiles_q(g, x, panel, r, n, width, b, last, vectors, 2);
-    occ_nbits_tiles_q(g, x, panel, r, n, width, b, last, vectors, 1);
+        r = occ_nbits_tiles_q(g, x, panel, span, r, vectors, 4);
+    r = occ_nbits_tiles_q(g, x, panel, span, r, vectors, 2);
+    occ_nbits_tiles_q(g, x, panel, span, r, vectors, 1);
 }
 
 /* All rows and columns. A part of k of all rows stays in the second cache for some panels; the parts are even. */
@@ -423,11 +428,12 @@ OCC_HOT void occ_nbits_panels_q(const occ_nbits_call *g, const occ_nbits_bytes *
     for (int64_t first = 0; first < g->columns; first += group)
         for (int64_t b = 0; b < g->blocks; b += part)
             for (int64_t n = first; n < occ_min(first + group, g->columns); n += OCC_NBITS_WIDE) {
-                const int64_t width = occ_min(g->columns - n, OCC_NBITS_WIDE), last = occ_min(b + part, g->blocks);
-                if (width > OCC_W)
-                    occ_nbits_many_q(g, x, &panel, n, width, b, last, OCC_TILE_VECTORS);
+                const occ_nbits_span span = {n, occ_min(g->columns - n, OCC_NBITS_WIDE), b,
+                                             occ_min(b + part, g->blocks)};
+                if (span.width > OCC_W)
+                    occ_nbits_many_q(g, x, &panel, &span, 2);
                 else
-                    occ_nbits_many_q(g, x, &panel, n, width, b, last, 1);
+                    occ_nbits_many_q(g, x, &panel, &span, 1);
             }
 }
 

@@ -1,6 +1,8 @@
-# exact_sums.py - a model whose products of unsigned by signed bytes ONNX Runtime sums exactly. On an x86 processor without a dot product
-# of bytes it adds pairs of products in 16 bits, which saturate: 255 * 127 + 255 * 127 = 64770 becomes 32767. Bytes that are
-# unsigned on both sides are summed in 32 bits, so the weights and their zero points move up by 128; their difference stays.
+# exact_sums.py - a model whose products ONNX Runtime computes as the generated code does.
+# On an x86 processor without a dot product of bytes it adds pairs of products of unsigned by signed bytes in 16 bits, which
+# saturate: 255 * 127 + 255 * 127 = 64770 becomes 32767. Bytes that are unsigned on both sides are summed in 32 bits, so the weights
+# and their zero points move up by 128; their difference stays. accuracy_level lets it round factors to bytes; where the generated
+# code does not, the attribute goes.
 import onnx
 from onnx import helper
 
@@ -58,4 +60,17 @@ def exact_sums(model):
         nodes = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
         del model.graph.node[:]
         model.graph.node.extend(nodes)
+    return changed
+
+
+def floats_stay(model, device):
+    """Takes accuracy_level from products with packed weights, in the main graph, that the code computes in floats; whether there were any."""
+    changed = False
+    for node in model.graph.node:
+        if node.op_type != "MatMulNBits" or (not device and all(a.i == 4 for a in node.attribute if a.name == "bits")):
+            continue
+        kept = [attribute for attribute in node.attribute if attribute.name != "accuracy_level"]
+        changed = changed or len(kept) < len(node.attribute)
+        del node.attribute[:]
+        node.attribute.extend(kept)
     return changed

@@ -2,8 +2,8 @@
 # its largest, test_data_set_1 at its smallest where that differs, or one for each combination of the sizes that --dim lists.
 # With SETS: of the inputs stored in that folder.
 # Usage: python3 reference.py MODEL.onnx [SETS]
-# ports.json beside it holds the names of the inputs, what to draw for them, and the names of the values to store; of these
-# the ones that no node makes are left out. Ends with status 3, and the names of modules that are missing.
+# ports.json beside it holds the names of the inputs, what to draw for them, the names of the values to store, of which those
+# that no node makes are left out, and whether the code is for a device. Ends with status 3, and the names of modules that are missing.
 import importlib.util
 import json
 import os
@@ -19,7 +19,7 @@ import onnx
 from onnx import numpy_helper
 import onnxruntime
 
-from exact_sums import exact_sums
+from exact_sums import exact_sums, floats_stay
 
 
 def random_tensor(generator, element_type, extents):
@@ -144,7 +144,7 @@ def main():
         ports = json.load(file)
     kinds = {value.name: value.type for value in [*model.graph.input, *model.graph.output]}
     exposed, wanted = expose(model, ports["outputs"])
-    changed = exact_sums(model) or exposed
+    changed = any([exact_sums(model), floats_stay(model, ports["device"]), exposed])
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL # as the operators are specified
     options.add_session_config_entry("session.model_external_initializers_file_folder_path", os.path.dirname(path))

@@ -337,7 +337,8 @@ static void put_drawn(const Model *model, Json *json, const Port *port)
     json_close(json, ']');
 }
 
-/* Names of inputs and of outputs: those that the model does not declare are made outputs for ONNX Runtime too. */
+/* Names of inputs and of outputs: those that the model does not declare are made outputs for ONNX Runtime too. And
+ * whether the code is for a device. */
 static int write_ports(const Verify *v)
 {
     const Program *program = v->emission->program;
@@ -357,6 +358,7 @@ static int write_ports(const Verify *v)
     for (int i = 0; i < program->nout; i++)
         json_text(&json, NULL, program->out[i].value->name);
     json_close(&json, ']');
+    json_int(&json, "device", program->language == LANGUAGE_DEVICE);
     json_close(&json, '}');
     return files_write(v->folder, "ports.json", text.data, text.size, v->diag);
 }

@@ -40,7 +40,7 @@ def name_of(arguments, number):
     return re.sub(r"\W", "_", "_".join(["m", arguments["seed"], *([arguments["kind"]] if arguments["kind"] else []), str(number)]))
 
 
-def make_trial(seed, kind, number, name, build, stats):
+def make_trial(seed, kind, number, name, build, stats, device=False):
     """The Trial of one number, or None where none could be drawn."""
     drawn = kinds.draw_model(seed, kind, number)
     if not drawn:
@@ -49,7 +49,7 @@ def make_trial(seed, kind, number, name, build, stats):
     model, sets, wanted, granted = drawn.model, drawn.sets, drawn.wanted, drawn.granted
     if not wanted:
         try:
-            answers = oracle.answers(model, sets)
+            answers = oracle.answers(model, sets, device)
         except Exception as error:
             stats["ONNX Runtime refuses the whole model: " + str(error).splitlines()[0][:120]] += 1
             return None

@@ -46,12 +46,14 @@ def known_opset(nodes, opset):
     return KNOWN
 
 
-def session(model):
+def session(model, device=False):
+    """device: the code that is compared is for one, where products with packed weights stay floats."""
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     exact_sums.exact_sums(model)
+    exact_sums.floats_stay(model, device)
     return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
 
 
@@ -138,10 +140,10 @@ def element_type(text):
     return ELEMENT[inner]
 
 
-def answers(model, sets):
+def answers(model, sets, device=False):
     """Wanted outputs of every set of inputs."""
     names = [i.name for i in model.graph.input]
-    runner = session(readable(model))
+    runner = session(readable(model), device)
     return [runner.run(None, dict(zip(names, values))) for values in sets]
 
 

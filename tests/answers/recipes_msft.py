@@ -149,7 +149,7 @@ def few_bits(net):
         zeros = net.constant((draw.numpy().random((columns, blocks)) * 2 + 2 ** (bits - 1)).astype(d.numpy_type(dtype)))
     bias = net.weights(dtype, [columns], runtime=0) if draw.chance(0.3) else None
     put(net, "MatMulNBits", [x, bytes_of(net, (columns, blocks, block * bits // 8)), scales, zeros, None, bias], K=inner, N=columns, bits=bits,
-        block_size=block, **attributes(draw, accuracy_level=[0, 1, 4] if bits == 4 else [0, 1], weight_prepacked=[0]))
+        block_size=block, **attributes(draw, accuracy_level=[0, 1, 4], weight_prepacked=[0]))
 
 
 @recipe("GatherBlockQuantized", network=0, domain=MSFT)

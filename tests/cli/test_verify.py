@@ -33,6 +33,15 @@ DECIDED = HEAD + """main (float[n, 3] x) => (float[n, 3] y) {
     y = Tanh(z) }"""
 
 
+def packed(bits):
+    """A product with packed weights whose input may be rounded to bytes."""
+    size = 4 * bits
+    w = ", ".join(str(i * 37 % 256) for i in range(2 * size))
+    return f"""<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]>
+        main (float[3, 32] x) => (float[3, 2] y) <uint8[2, 1, {size}] w = {{{w}}}, float[2] s = {{0.5, 0.25}}> {{
+            y = com.microsoft.MatMulNBits <K = 32, N = 2, bits = {bits}, block_size = 32, accuracy_level = 4> (x, w, s) }}"""
+
+
 def f32(*values):
     return numpy.array(values, numpy.float32)
 
@@ -75,6 +84,11 @@ class Verify(unittest.TestCase):
             self.verify(CHOSEN, flags=["--target=cuda", "--dim", "n=2", "--dim", "m=3"])
         finally:
             del os.environ["NVCC"]
+
+    def test_products_that_stay_floats_are_compared_with_floats(self):
+        self.verify(packed(4))
+        self.verify(packed(8))
+        self.verify(packed(4), flags=["--target=cuda"])
 
     def test_an_interpreter_may_have_a_path_from_here(self):
         self.verify(SQRT, python=os.path.join(os.path.relpath(os.path.dirname(sys.executable)), os.path.basename(sys.executable)))

@@ -124,7 +124,7 @@ def run_batch(task):
         kind, within = kinds.kind_of(number, arguments["kind"])
         name = fuzz_answers.name_of(arguments, number)
         try:
-            trial = fuzz_answers.make_trial(arguments["seed"], kind, within, name, variants.Build("", ""), stats)
+            trial = fuzz_answers.make_trial(arguments["seed"], kind, within, name, variants.Build("", ""), stats, device=True)
         except Exception as error:
             stats[f"generator: {type(error).__name__}"] += 1
             continue
