@@ -11,10 +11,8 @@
 enum { PARTS_EACH = 4 }; /* for each thread, at most */
 
 /* An operand at a run-time offset (a member of a loop) gives slices nothing to count from. */
-bool step_is_plain(const Program *program, const Step *step)
+static bool has_plain_operands(const Program *program, const Step *step)
 {
-    if (!step_passed_constants(step))
-        return false;
     for (int i = 0; i < step->noperand; i++) {
         const Buffer *b = program_buffer(program, step->operand[i].buffer);
 
@@ -23,6 +21,16 @@ bool step_is_plain(const Program *program, const Step *step)
             return false;
     }
     return true;
+}
+
+bool step_is_plain(const Program *program, const Step *step)
+{
+    return step_passed_constants(step) && has_plain_operands(program, step);
+}
+
+static int64_t grains_of(const Cut *cut)
+{
+    return int_ceil_div(cut->units, cut->grain);
 }
 
 /* A slice that begins inside a byte would share it with another. */
@@ -34,10 +42,122 @@ static bool has_parts_of_bytes(const Step *step)
     return false;
 }
 
-static int64_t grains_of(const Cut *cut)
+Step step_copy(const Program *program, const Step *step)
 {
-    return int_ceil_div(cut->units, cut->grain);
+    Step slice = *step;
+
+    slice.operand = arena_array(program->arena, Operand, step->noperand + 1);
+    memcpy(slice.operand, step->operand, (size_t)step->noperand * sizeof *slice.operand);
+    slice.arg = arena_array(program->arena, Arg, step->narg + 1);
+    for (int i = 0; i < step->narg; i++) {
+        Extent *ints = arena_array(program->arena, Extent, step->arg[i].count + 1);
+
+        slice.arg[i] = step->arg[i];
+        if (step->arg[i].kind != ARG_INT && step->arg[i].kind != ARG_INTS)
+            continue;
+        memcpy(ints, step->arg[i].ints, (size_t)step->arg[i].count * sizeof *ints);
+        slice.arg[i].ints = ints;
+    }
+    return slice;
 }
+
+/* Takes slice `index` of `count` along a cut. */
+static void take_piece(const KernelRecord *record, Step *slice, const Cut *cut, int index, int count)
+{
+    int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
+
+    record->cut.take(slice, cut->axis, lo, int_min(hi, cut->units));
+}
+
+/* ------------------------------------------------------------------------------------------------ run-time extents */
+
+static void grow(Extent *extent, int count, int64_t by)
+{
+    for (int i = 0; i < count; i++)
+        if (!extent_is_const(extent[i]))
+            extent[i].max += by;
+}
+
+/* A copy of the step whose extents that only the run knows are larger. */
+static Step grown(const Program *program, const Step *step, int64_t by)
+{
+    Step larger = step_copy(program, step);
+
+    for (int i = 0; i < larger.narg; i++)
+        if (larger.arg[i].kind == ARG_INT || larger.arg[i].kind == ARG_INTS)
+            grow((Extent *)larger.arg[i].ints, larger.arg[i].count, by);
+    for (int k = 0; k < larger.noperand; k++) {
+        grow(larger.operand[k].dim, larger.operand[k].rank, by);
+        grow(larger.operand[k].stride, larger.operand[k].rank, by);
+    }
+    return larger;
+}
+
+/* Whether extents are equal, or the run computes both in the same way. */
+static bool are_alike(const Extent *a, const Extent *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i].expr != b[i].expr || (extent_is_const(a[i]) && a[i].max != b[i].max))
+            return false;
+    return true;
+}
+
+static bool slices_are_alike(const Step *a, const Step *b)
+{
+    for (int i = 0; i < a->narg; i++)
+        if ((a->arg[i].kind == ARG_INT || a->arg[i].kind == ARG_INTS) &&
+            !are_alike(a->arg[i].ints, b->arg[i].ints, a->arg[i].count))
+            return false;
+    for (int k = 0; k < a->noperand; k++) {
+        const Operand *x = &a->operand[k], *y = &b->operand[k];
+
+        if (!are_alike(&x->offset, &y->offset, 1) || !are_alike(x->dim, y->dim, x->rank) ||
+            !are_alike(x->stride, y->stride, x->rank))
+            return false;
+    }
+    return true;
+}
+
+/* Whether the slices along cut `index` are the same for a step with other run-time extents: the units are as many, and
+ * no slice differs in its places or extents. */
+static bool has_slices_of(const Program *program, const Step *step, const Step *other, const Cut *cut, int index)
+{
+    const KernelRecord *record = step->kernel->record;
+    int                 count = (int)int_min(grains_of(cut), 3);
+    Cuts                cuts = {.count = 0};
+
+    record->cut.offer(other, &cuts);
+    if (index >= cuts.count || cuts.cut[index].axis != cut->axis || cuts.cut[index].units != cut->units ||
+        cuts.cut[index].grain != cut->grain)
+        return false;
+    for (int i = 0; i < count; i++) {
+        Step a = step_copy(program, step), b = step_copy(program, other);
+
+        take_piece(record, &a, cut, i, count);
+        take_piece(record, &b, cut, i, count);
+        if (!slices_are_alike(&a, &b))
+            return false;
+    }
+    return true;
+}
+
+/* Whether slices along cut `index` do not depend on the extents that only the run knows. Tried with larger ones, by
+ * which everything that follows from them changes. Example: the columns of a product of 1 to 128 rows. */
+static bool holds_while_running(const Program *program, const Step *step, const Cut *cut, int index)
+{
+    ArenaMark mark = arena_mark(program->arena);
+    bool      holds = true;
+
+    for (int64_t by = 1; holds && by <= 1000; by *= 10) {
+        Step larger = grown(program, step, by);
+
+        holds = has_slices_of(program, step, &larger, cut, index);
+    }
+    arena_release(program->arena, mark);
+    return holds;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- shares */
 
 /* The share of the busiest of `threads` threads, each of which takes the next slice when it has finished one. Example:
  * 5 slices for 4 threads: 2/5. */
@@ -90,13 +210,17 @@ static void try_both(const Cuts *cuts, int threads, Division *best)
 
 /* The cut whose busiest thread has the least to do: one slice for each of `threads` threads, or `each` slices for
  * each. */
-static Division best_division(const Step *step, const KernelRecord *record, int threads, int each)
+static Division best_division(const Program *program, const Step *step, int threads, int each)
 {
-    Cuts     cuts = {.count = 0};
-    Division best = {0, -1, 0, 1.0};
+    const KernelRecord *record = step->kernel->record;
+    bool                fixed = step_passed_constants(step);
+    Cuts                cuts = {.count = 0};
+    Division            best = {0, -1, 0, 1.0};
 
     record->cut.offer(step, &cuts);
-    for (int i = 0; i < cuts.count; i++)
+    for (int i = 0; i < cuts.count; i++) {
+        if (!fixed && !holds_while_running(program, step, &cuts.cut[i], i))
+            continue;
         for (int more = 1; more <= each; more++) {
             const Cut *cut = &cuts.cut[i];
             Division   division = {i, -1, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
@@ -105,7 +229,8 @@ static Division best_division(const Step *step, const KernelRecord *record, int 
             if (division.slices > 1 && busiest(cut, division.slices, threads) < 1.0 && is_better(&division, &best))
                 best = division;
         }
-    if (record->cut.both)
+    }
+    if (record->cut.both && fixed)
         try_both(&cuts, threads, &best);
     return best;
 }
@@ -125,7 +250,8 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     int                 each;
     Division            division;
 
-    if (!record->cut.offer || !step_is_plain(program, step) || has_parts_of_bytes(step) ||
+    if (!record->cut.offer || !has_plain_operands(program, step) || has_parts_of_bytes(step) ||
+        (record->rounds && !step_passed_constants(step)) ||
         (record->fails_by && step_operand_of(step, record->fails_by)))
         return;
     work = record->cut.work(step);
@@ -136,7 +262,7 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     if (threads < 2)
         return;
     each = has_scratch(program, step) || record->rounds ? 1 : (int)(most / (2.0 * threads));
-    division = best_division(step, record, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
+    division = best_division(program, step, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
     if (division.slices < 2)
         return;
     step->slices = division.slices;
@@ -152,33 +278,6 @@ void program_cut_steps(Program *program, int threads, int microseconds)
 {
     for (int s = 0; threads > 1 && s < program->nstep; s++)
         cut_step(program, &program->step[s], threads, microseconds);
-}
-
-Step step_copy(const Program *program, const Step *step)
-{
-    Step slice = *step;
-
-    slice.operand = arena_array(program->arena, Operand, step->noperand + 1);
-    memcpy(slice.operand, step->operand, (size_t)step->noperand * sizeof *slice.operand);
-    slice.arg = arena_array(program->arena, Arg, step->narg + 1);
-    for (int i = 0; i < step->narg; i++) {
-        Extent *ints = arena_array(program->arena, Extent, step->arg[i].count + 1);
-
-        slice.arg[i] = step->arg[i];
-        if (step->arg[i].kind != ARG_INT && step->arg[i].kind != ARG_INTS)
-            continue;
-        memcpy(ints, step->arg[i].ints, (size_t)step->arg[i].count * sizeof *ints);
-        slice.arg[i].ints = ints;
-    }
-    return slice;
-}
-
-/* Takes slice `index` of `count` along a cut. */
-static void take_piece(const KernelRecord *record, Step *slice, const Cut *cut, int index, int count)
-{
-    int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
-
-    record->cut.take(slice, cut->axis, lo, int_min(hi, cut->units));
 }
 
 /* Takes slice `index` of a step that is cut twice: of two neighbours, the first is an equal slice, the second a share

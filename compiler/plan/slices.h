@@ -7,8 +7,8 @@
 #include "program/program.h"
 
 /* Cuts every step into slices (Step.slices) for `threads` threads with at least `microseconds` of work each, and gives
- * each slice its own scratch (Buffer.copies). Steps with run-time extents or offsets, and kernels whose record offers
- * no cuts, stay whole. */
+ * each slice its own scratch (Buffer.copies). A step some of whose extents only the run knows is cut along the others.
+ * Steps with run-time offsets, and kernels whose record offers no cuts, stay whole. */
 void program_cut_steps(Program *program, int threads, int microseconds);
 
 /* Whether every extent is constant, every operand has a constant offset and no input may be absent, so that a window of

@@ -166,7 +166,12 @@ class DecoderOfBytes(Case):
         self.follow(self.build(False), ["kitemafsohk", "i", "te", ".", "mafs", "o"])
 
     def test_parts(self):
-        self.follow(self.build(True, "--threads=3", "--part-time=0"), ["kitemafsohk", "i", "te"])
+        """All products are cut, along their columns: the rows are known while running only."""
+        program = self.build(True, "--threads=3", "--part-time=0")
+        with open(os.path.join(os.path.dirname(program), "decoder.c")) as file:
+            cut = [line for line in file if "occ_parallel(memory" in line and "MatMulNBits" in line]
+        self.assertEqual(len(cut), 7 * decoder.SMALL.layers + 1)
+        self.follow(program, ["kitemafsohk", "i", "te"])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ $(BUILD)/own_cases/stamp: $(wildcard tests/own/*.py) tests/tools/cases.py tests/
 
 # Cut into parts, some of which lie in the padding as a whole.
 OWN_IN_PARTS := $(addprefix test_single_taps_,behind_pad_1d behind_pad_2d behind_pad_3d cascade few_outputs_2d many_2d integer qdq_many u8_3d)
-OWN_IN_PARTS += test_extents_deep
+OWN_IN_PARTS += $(addprefix test_,extents_deep extents_bytes_mobile extents_bytes_plain_strips extents_lines extents_mobile_rows \
+                  extents_plain_columns_strips extents_plain_winograd extents_raised_strips nbits_bytes_wide)
 
 OWN_CHECK = $(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --work=$(BUILD)/own_runs
 
