@@ -385,7 +385,7 @@ OCC_HOT void occ_nbits_fill_block(const occ_nbits_call *g, const occ_nbits_panel
     const occ_vf   scale = occ_vloads(g->scale + c * g->blocks + b, g->blocks, n);
 
     for (int64_t i = 0; i < words; i += 4) {
-        occ_vi word[4];
+        occ_vi word[4] = {occ_viset(0)};
         occ_nbits_some_words(g, w + 4 * i, n, occ_min(words - i, 4), word);
         OCC_UNROLL(4)
         for (int64_t k = 0; k < 4; k++)
