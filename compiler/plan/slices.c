@@ -93,26 +93,27 @@ static Step grown(const Program *program, const Step *step, int64_t by)
     return larger;
 }
 
-/* Whether extents are equal, or the run computes both in the same way. */
-static bool are_alike(const Extent *a, const Extent *b, int count)
+static bool are_same(const Extent *a, const Extent *b, int count)
 {
     for (int i = 0; i < count; i++)
-        if (a[i].expr != b[i].expr || (extent_is_const(a[i]) && a[i].max != b[i].max))
+        if (!extent_same(a[i], b[i]))
             return false;
     return true;
 }
 
+/* Whether two slices have the same places and extents: equal constants, and run-time integers of the same expression,
+ * whatever their bounds. */
 static bool slices_are_alike(const Step *a, const Step *b)
 {
     for (int i = 0; i < a->narg; i++)
         if ((a->arg[i].kind == ARG_INT || a->arg[i].kind == ARG_INTS) &&
-            !are_alike(a->arg[i].ints, b->arg[i].ints, a->arg[i].count))
+            !are_same(a->arg[i].ints, b->arg[i].ints, a->arg[i].count))
             return false;
     for (int k = 0; k < a->noperand; k++) {
         const Operand *x = &a->operand[k], *y = &b->operand[k];
 
-        if (!are_alike(&x->offset, &y->offset, 1) || !are_alike(x->dim, y->dim, x->rank) ||
-            !are_alike(x->stride, y->stride, x->rank))
+        if (!are_same(&x->offset, &y->offset, 1) || !are_same(x->dim, y->dim, x->rank) ||
+            !are_same(x->stride, y->stride, x->rank))
             return false;
     }
     return true;
