@@ -11,12 +11,14 @@ typedef void (*occ_part)(void *context, int64_t index);
  * done. */
 typedef void (*occ_parallel_for)(void *parallel_context, occ_part part, void *context, int64_t parts);
 
-/* Runs all slices of a step; with run NULL one after another. */
+/* Runs all slices of a step; with run NULL one after another. A single one wakes no thread. */
 OCC_INLINE void occ_parallel(occ_parallel_for run, void *parallel_context, occ_part part, void *context, int64_t parts)
 {
-    if (run)
+    if (run && parts > 1) {
         run(parallel_context, part, context, parts);
-    for (int64_t i = 0; !run && i < parts; i++)
+        return;
+    }
+    for (int64_t i = 0; i < parts; i++)
         part(context, i);
 }
 

@@ -10,7 +10,7 @@
 typedef struct UnitCuts {
     const Program *program;
     const Step    *step;
-    void (*take)(Step *slice, int axis, int64_t lo, int64_t hi);
+    void (*take)(Step *slice, const UnitRange *range);
     Cuts cuts;
 } UnitCuts;
 
@@ -36,11 +36,18 @@ bool step_same_but_offsets(const Step *a, const Step *b)
     return true;
 }
 
+static void take_unit(const UnitCuts *c, const Cut *cut, int64_t number, Step *step)
+{
+    const UnitRange range = {c->program->model, cut->axis, extent_const(number * cut->grain), extent_const(cut->grain)};
+
+    c->take(step, &range);
+}
+
 static Step window(const UnitCuts *c, const Step *of, const Cut *cut, int64_t number)
 {
     Step slice = step_copy(c->program, of);
 
-    c->take(&slice, cut->axis, number * cut->grain, (number + 1) * cut->grain);
+    take_unit(c, cut, number, &slice);
     return slice;
 }
 
@@ -65,10 +72,10 @@ static bool is_shifted(const UnitCuts *c, const Cut *cut, const Step *first, int
 /* Finds the shifts along a cut; false: its units differ in more than offsets. */
 static bool find_shifts(const UnitCuts *c, const Cut *cut, FixedAxis *axis)
 {
-    int64_t count = cut->units / cut->grain, tried[] = {1, 2, 3, count / 3, count / 2, count - 2, count - 1};
+    int64_t count = cut->units.max / cut->grain, tried[] = {1, 2, 3, count / 3, count / 2, count - 2, count - 1};
     Step    first, second;
 
-    if (count < 2 || cut->units % cut->grain)
+    if (count < 2 || cut->units.max % cut->grain)
         return false;
     first = window(c, c->step, cut, 0);
     second = window(c, c->step, cut, 1);
@@ -92,8 +99,7 @@ static bool axes_are_apart(const UnitCuts *c, const FixedUnits *u, const Step *u
     bool      same;
 
     for (int i = 0; i < u->naxis; i++)
-        c->take(&slice, u->axis[i].cut.axis, (u->axis[i].count - 1) * u->axis[i].cut.grain,
-                u->axis[i].count * u->axis[i].cut.grain);
+        take_unit(c, &u->axis[i].cut, u->axis[i].count - 1, &slice);
     same = step_same_but_offsets(unit, &slice);
     for (int k = 0; k < slice.noperand && same; k++) {
         int64_t at = unit->operand[k].offset.max;
@@ -127,7 +133,7 @@ static UnitCuts cuts_of(const Program *program, const Step *step)
 static void take_first(const UnitCuts *c, const FixedUnits *units, Step *step)
 {
     for (int i = 0; i < units->naxis; i++)
-        c->take(step, units->axis[i].cut.axis, 0, units->axis[i].cut.grain);
+        take_unit(c, &units->axis[i].cut, 0, step);
 }
 
 Step fixed_units_first(const Program *program, const Step *step, const FixedUnits *units)

@@ -60,6 +60,7 @@ typedef struct Emit {
     int           nlibc, clibc;
     uint64_t     *sum; /* by Buffer.id: checksum of a block or table */
     bool         *summed;
+    const bool   *is_set;       /* by 1 + expression: whether its slot may be read; NULL: every slot may */
     bool          parallel;     /* some step runs in parts */
     bool          rounds;       /* and some in rounds */
     bool          open_extents; /* some step function takes an extent as a parameter */
@@ -110,6 +111,8 @@ int64_t     emit_share_offset(const Emit *emit, int buffer);  /* of a planned bu
 void emit_extent(Emit *emit, Text *text, Extent extent);
 void emit_out_extents(Emit *emit, Text *text);            /* the lines that tell the caller those that a run found */
 void emit_extent_value(Emit *emit, Text *text, int expr); /* an expression, not its slot */
+void emit_only_set(Emit *emit, const Step *step);         /* from now on no slot is read that the step could not read:
+                                                             slices are told by new expressions; NULL: every slot is */
 
 /* emit_expr.c - a scalar expression as a function; returns its name. `type` is the kernel's function type,
  * "occ_fn_f32"; `outlined`: long functions are called instead of inlined, since the kernel needs the registers. */

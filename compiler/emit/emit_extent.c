@@ -1,5 +1,7 @@
 /* emit_extent.c - run-time integers as C expressions over the slots d[], the caller's extents and literals. */
 #include "emit/emit.h"
+#include "plan/slices.h"
+#include "program/operand.h"
 
 /* Whether the value is within half of the range of int64_t, so that no sum, difference or product of two inside it
  * overflows. */
@@ -37,12 +39,18 @@ static void put_infix(Emit *emit, Text *text, const char *infix, const Expr *e)
     text_put(text, ")");
 }
 
-/* A symbol without a slot: an extent that the caller passes. */
+/* A symbol without a slot: an extent that the caller passes, or a variable of the slice that runs. */
 static void put_symbol(Emit *emit, Text *text, int expr)
 {
+    static const char *const part[] = {[PART_INDEX] = "index", [PART_FIRST] = "first", [PART_COUNT] = "count"};
+
     const Member *member = emit_in_extent(emit, expr);
     const Expr   *e = &emit->model->expr[expr];
 
+    if (e->op == EXPR_PART) {
+        text_put(text, part[e->axis]);
+        return;
+    }
     if (member) {
         text_printf(text, "in->%s", member->name);
         return;
@@ -96,12 +104,36 @@ void emit_extent_value(Emit *emit, Text *text, int expr)
         put_symbol(emit, text, expr);
 }
 
+/* The slots of where the operands lie and of what the step is passed are set, and of what these are computed from. */
+void emit_only_set(Emit *emit, const Step *step)
+{
+    const Model *model = emit->model;
+    bool        *set = step ? arena_array(emit->arena, bool, model->nexpr + 1) : NULL;
+    Passed       passed;
+
+    emit->is_set = set;
+    for (int i = 0; step && step_passed(step, i, &passed); i++)
+        for (int k = 0; k < passed.count; k++)
+            set[passed.extent[k].expr + 1] = true;
+    for (int i = 0; step && i < step->noperand; i++)
+        set[step->operand[i].offset.expr + 1] = true;
+    for (int i = model->nexpr; set && i-- > 0;) {
+        const Expr *e = &model->expr[i];
+
+        set[e->a + 1] |= set[i + 1];
+        set[e->b + 1] |= set[i + 1];
+        set[e->c + 1] |= set[i + 1];
+    }
+}
+
 void emit_extent(Emit *emit, Text *text, Extent extent)
 {
+    int slot = extent.expr < 0 ? -1 : program_slot(emit->program, extent.expr);
+
     if (extent.expr < 0)
         text_int64(text, extent.max);
-    else if (program_slot(emit->program, extent.expr) >= 0)
-        text_printf(text, "d[%d]", program_slot(emit->program, extent.expr));
+    else if (slot >= 0 && (!emit->is_set || emit->is_set[extent.expr + 1]))
+        text_printf(text, "d[%d]", slot);
     else
         emit_extent_value(emit, text, extent.expr);
 }

@@ -1,5 +1,6 @@
 /* parallel.c - steps in slices: for each such step a function that runs one slice, and its context. */
 #include "emit/emit.h"
+#include "kernels/record.h"
 #include "plan/slices.h"
 
 #include <string.h>
@@ -69,18 +70,41 @@ bool emit_uses(const char *text, const char *name)
     return false;
 }
 
-static const char *put_slices(Emit *emit, const Step *step, int index)
+/* Puts the call of each slice by its number. */
+static void put_cases(Emit *emit, const Step *step, Text *body)
+{
+    text_put(body, "    switch (index) {\n");
+    for (int i = 0; i < step->slices; i++) {
+        Step slice = step_slice(emit->program, step, i);
+
+        text_printf(body, i + 1 < step->slices ? "    case %d:\n        " : "    default:\n        ", i);
+        emit_step_call(emit, &slice, body);
+        text_put(body, ";\n        break;\n");
+    }
+    text_put(body, "    }\n");
+}
+
+/* Puts the call of the slice that runs, and before it its units, which emit_extent names. */
+static void put_open_slice(Emit *emit, const OpenSlice *open, Text *body)
+{
+    text_put(body, "    int64_t each = ");
+    emit_extent(emit, body, open->each);
+    text_put(body, ", first = index * each, count = occ_extent_min(each, ");
+    emit_extent(emit, body, open->units);
+    text_put(body, " - first);\n\n    ");
+    emit_step_call(emit, &open->slice, body);
+    text_put(body, ";\n");
+}
+
+static const char *put_slices(Emit *emit, const Step *step, int index, const OpenSlice *open)
 {
     const char *name = arena_printf(emit->arena, "%s_parts_%d", emit->name, index);
     Text        body = text_new(emit->arena), locals = text_new(emit->arena);
 
-    for (int i = 0; i < step->slices; i++) {
-        Step slice = step_slice(emit->program, step, i);
-
-        text_printf(&body, i + 1 < step->slices ? "    case %d:\n        " : "    default:\n        ", i);
-        emit_step_call(emit, &slice, &body);
-        text_put(&body, ";\n        break;\n");
-    }
+    if (open)
+        put_open_slice(emit, open, &body);
+    else
+        put_cases(emit, step, &body);
     for (int i = 0; i < SHARED; i++)
         if (exists(emit, i) && emit_uses(body.data, shared[i].name))
             text_printf(&locals, "    %s%s = run->%s;\n", type_of(emit, i), shared[i].name, shared[i].name);
@@ -91,23 +115,31 @@ static const char *put_slices(Emit *emit, const Step *step, int index)
     if (locals.size)
         text_printf(&emit->code.functions, "    const %s_context *run = (const %s_context *)context;\n%s\n", emit->name,
                     emit->name, locals.data);
-    text_printf(&emit->code.functions, "%s    switch (index) {\n%s    }\n}\n\n",
-                locals.size ? "" : "    (void)context;\n", body.data);
+    text_printf(&emit->code.functions, "%s%s}\n\n", locals.size ? "" : "    (void)context;\n", body.data);
     return name;
 }
 
 void emit_parallel(Emit *emit, int index, Text *call)
 {
     const Step *step = &emit->program->step[index];
-    const char *rounds = "";
+    const char *name;
+    Text        rounds = text_new(emit->arena);
+    OpenSlice   open;
+    bool        is_open = step_slice_while_running(emit->program, step, &open);
 
     emit->parallel = true;
+    emit_only_set(emit, step);
     if (step->rounds) {
         emit->rounds = true;
-        rounds = arena_printf(emit->arena, ", &context.round_index, %lld", (long long)step->rounds);
+        text_put(&rounds, ", &context.round_index, ");
+        emit_extent(emit, &rounds, step->kernel->record->rounds(emit->program->model, step));
     }
-    text_printf(call, "occ_parallel%s(memory->parallel_for, memory->parallel_context, %s, &context%s, %d)",
-                step->rounds ? "_rounds" : "", put_slices(emit, step, index), rounds, step->slices);
+    name = put_slices(emit, step, index, is_open ? &open : NULL);
+    text_printf(call, "occ_parallel%s(memory->parallel_for, memory->parallel_context, %s, &context%s, ",
+                step->rounds ? "_rounds" : "", name, rounds.size ? rounds.data : "");
+    emit_extent(emit, call, is_open ? open.count : extent_const(step->slices));
+    text_put(call, ")");
+    emit_only_set(emit, NULL);
 }
 
 void emit_context(Emit *emit, Text *text)

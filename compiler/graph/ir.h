@@ -44,6 +44,7 @@ typedef enum ExprOp {
                    one's symbol; axis -1: the count of a sequence, or whether an optional is there */
     EXPR_ELEM,  /* element `axis` (C order) of the small integer tensor `value`, read once it is computed */
     EXPR_OUT,   /* extent `axis` of `value`, known only to the step that makes it (NonZero, a Loop's output, ...) */
+    EXPR_PART,  /* of the slice of a step that runs: its number, first unit or count (plan/slices.h) */
     EXPR_VAR,   /* a variable that control flow assigns: an iteration number, a carried extent */
     EXPR_ADD,
     EXPR_SUB,

@@ -29,7 +29,7 @@ static void offer_conv(const Step *step, Cuts *cuts)
 
     window_offer(step, cuts, 1, weights > images ? 1.15 : 1.0);
     if (outputs_of_group(step) % EVEN == 0 || step_value(step, "groups", 0) == 1)
-        cut_offer_channels(cuts, 1, step_value(step, "ydim", 1), channel_grain(step), weights > images ? 1.0 : 1.15);
+        cut_offer_channels(cuts, 1, step_extent(step, "ydim", 1), channel_grain(step), weights > images ? 1.0 : 1.15);
 }
 
 /* Keeps the kernel's choices that depend on the size of the weights: a slice reads few of them, but from as far away as
@@ -41,47 +41,51 @@ static void keep_choices(Step *slice)
                      (double)(step_value(slice, "xdim", 1) * step_value(slice, "ydim", 1)) / (groups * groups);
 
     if (step_value(slice, "tile", 1) == 0 && weights > 160 * 1024)
-        slice_set(slice, "tile", 1, step_value(slice, "ydim", 3));
+        slice_set(slice, "tile", 1, step_extent(slice, "ydim", 3));
     if (step_value(slice, "tile", 2) == 0 && weights >= 40 * 1024)
-        slice_set(slice, "tile", 2, -2);
+        slice_set(slice, "tile", 2, extent_const(-2));
 }
 
-/* Takes outputs [lo, hi), which read `lane` inputs at a time. Of several groups they are whole ones, or a part of one,
- * with their inputs. Example: 4 groups of 8 inputs and 16 outputs: outputs 16 to 47 are 2 groups and read inputs 8 to
- * 23. */
-static void take_outputs(Step *slice, int64_t lo, int64_t hi, int64_t lane)
+/* Takes outputs, which are constants and read `lane` inputs at a time. Of several groups they are whole ones, or a part
+ * of one, with their inputs. Example: 4 groups of 8 inputs and 16 outputs: outputs 16 to 47 are 2 groups and read
+ * inputs 8 to 23. */
+static void take_outputs(Step *slice, const UnitRange *range, int64_t lane)
 {
     int64_t groups = step_value(slice, "groups", 0), outputs = outputs_of_group(slice),
-            inputs = step_value(slice, "xdim", 1) / groups, taken = int_max((hi - lo) / outputs, 1);
+            inputs = step_value(slice, "xdim", 1) / groups;
+    UnitRange taken = {.model = range->model,
+                       .lo = extent_const(range->lo.max / outputs),
+                       .count = extent_const(int_max(range->count.max / outputs, 1))};
 
-    window_take_channels(slice, lo, hi, (int64_t)step_product(slice, "kernel") * int_round_up(inputs, lane));
+    window_take_channels(slice, range, (int64_t)step_product(slice, "kernel") * int_round_up(inputs, lane));
     if (groups == 1)
         return;
-    slice_shift_named(slice, "x", lo / outputs * inputs * step_value(slice, "xstride", 1));
-    slice_set(slice, "xdim", 1, taken * inputs);
-    slice_set(slice, "groups", 0, taken);
+    slice_move_named(slice, &taken, "x",
+                     extent_op(range->model, EXPR_MUL, extent_const(inputs), step_extent(slice, "xstride", 1)));
+    slice_set(slice, "xdim", 1, extent_const(taken.count.max * inputs));
+    slice_set(slice, "groups", 0, taken.count);
 }
 
-static void take_conv(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_conv(Step *slice, const UnitRange *range)
 {
-    if (axis == 1 && step_argument(slice, "tile"))
+    if (range->axis == 1 && step_argument(slice, "tile"))
         keep_choices(slice);
-    if (axis == 1)
-        take_outputs(slice, lo, hi, 1);
+    if (range->axis == 1)
+        take_outputs(slice, range, 1);
     else
-        window_take_rows(slice, axis, lo, hi);
+        window_take_rows(slice, range);
 }
 
 /* Takes channels of an 8-bit convolution: weights are packed four inputs to a lane; sums of weights and zero points
  * follow the bias. */
-static void take_conv_bytes(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_conv_bytes(Step *slice, const UnitRange *range)
 {
-    if (axis != 1) {
-        take_conv(slice, axis, lo, hi);
+    if (range->axis != 1) {
+        take_conv(slice, range);
         return;
     }
-    take_outputs(slice, lo, hi, 4);
-    slice_shift_named(slice, "sums", lo);
+    take_outputs(slice, range, 4);
+    slice_move_named(slice, range, "sums", extent_const(1));
 }
 
 /* The panels of weights, if all have one form: those of several groups do if each group fills its panels, or is less
@@ -304,30 +308,32 @@ const KernelRecord kernel_conv_after = {.operations = operations_after,
 /* Units of one channel of one image, where each channel has weights of its own behind the others'. */
 static void offer_channels(const Step *step, Cuts *cuts)
 {
-    cut_offer(cuts, 0, step_value(step, "ydim", 0), 1, 1.0);
+    cut_offer(cuts, 0, step_extent(step, "ydim", 0), 1, 1.0);
     if (step_value(step, "groups", 0) == 1)
-        cut_offer(cuts, 1, step_value(step, "ydim", 1), 1, 1.0);
+        cut_offer(cuts, 1, step_extent(step, "ydim", 1), 1, 1.0);
 }
 
-static void take_channels(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_channels(Step *slice, const UnitRange *range)
 {
-    if (axis == 0) {
-        slice_set(slice, "xdim", 0, hi - lo);
-        slice_shift_named(slice, "x", lo * step_value(slice, "xstride", 0));
+    int64_t weights = step_value(slice, "xdim", 1) * (int64_t)step_product(slice, "kernel");
+
+    if (range->axis == 0) {
+        slice_set(slice, "xdim", 0, range->count);
+        slice_move_named(slice, range, "x", step_extent(slice, "xstride", 0));
     } else {
-        slice_shift_named(slice, "w", lo * step_value(slice, "xdim", 1) * (int64_t)step_product(slice, "kernel"));
-        slice_shift_named(slice, "bias", lo);
+        slice_move_named(slice, range, "w", extent_const(weights));
+        slice_move_named(slice, range, "bias", extent_const(1));
         if (step_argument(slice, "wstep"))
-            slice_shift_named(slice, "wzero", lo * step_value(slice, "wstep", 0));
+            slice_move_named(slice, range, "wzero", step_extent(slice, "wstep", 0));
     }
-    slice_set(slice, "ydim", axis, hi - lo);
-    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
+    slice_set(slice, "ydim", range->axis, range->count);
+    slice_move_named(slice, range, "y", step_extent(slice, "ystride", range->axis));
 }
 
 /* Units of one image: a channel of the input reaches all of the result. */
 static void offer_images(const Step *step, Cuts *cuts)
 {
-    cut_offer(cuts, 0, step_value(step, "ydim", 0), 1, 1.0);
+    cut_offer(cuts, 0, step_extent(step, "ydim", 0), 1, 1.0);
 }
 
 const KernelRecord kernel_conv_integer = {

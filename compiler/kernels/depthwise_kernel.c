@@ -10,18 +10,18 @@ static void offer_depthwise(const Step *step, Cuts *cuts)
         (double)step_value(step, "ydim", 1) > 7.0 * step_product(step, "ydim") / (double)step_value(step, "ydim", 1);
 
     window_offer(step, cuts, 1, deep ? 1.15 : 1.0);
-    cut_offer(cuts, 1, step_value(step, "ydim", 1), 16, deep ? 1.0 : 1.15);
+    cut_offer(cuts, 1, step_extent(step, "ydim", 1), 16, deep ? 1.0 : 1.15);
 }
 
-static void take_depthwise(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_depthwise(Step *slice, const UnitRange *range)
 {
-    if (axis != 1) {
-        window_take_rows(slice, axis, lo, hi);
+    if (range->axis != 1) {
+        window_take_rows(slice, range);
         return;
     }
-    window_take_channels(slice, lo, hi, 1);
-    slice_set(slice, "xdim", 1, hi - lo);
-    slice_shift_named(slice, "x", lo * step_value(slice, "xstride", 1));
+    window_take_channels(slice, range, 1);
+    slice_set(slice, "xdim", 1, range->count);
+    slice_move_named(slice, range, "x", step_extent(slice, "xstride", 1));
 }
 
 const KernelRecord kernel_depthwise = {.cut = {offer_depthwise, take_depthwise, window_work, false},

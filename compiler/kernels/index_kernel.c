@@ -63,21 +63,19 @@ static double work_resample(const Step *step)
  * place. */
 static void offer_padded(const Step *step, Cuts *cuts)
 {
-    int     rank = (int)step_value(step, "rank", 0);
-    int64_t before[MAX_RANK], dim[MAX_RANK], stride[MAX_RANK];
+    int rank = (int)step_value(step, "rank", 0);
 
-    if (!step_constants(step, "before", rank, before) || !step_constants(step, "ydim", rank, dim) ||
-        !step_constants(step, "ystride", rank, stride))
-        return;
     for (int i = 0; i < rank; i++)
-        cut_offer(cuts, i, dim[i], 1, 1.0);
+        cut_offer(cuts, i, step_extent(step, "ydim", i), 1, 1.0);
 }
 
-static void take_padded(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_padded(Step *slice, const UnitRange *range)
 {
-    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
-    slice_set(slice, "before", axis, step_value(slice, "before", axis) - lo);
-    slice_set(slice, "ydim", axis, hi - lo);
+    int axis = range->axis;
+
+    slice_move_named(slice, range, "y", step_extent(slice, "ystride", axis));
+    slice_set(slice, "before", axis, extent_op(range->model, EXPR_SUB, step_extent(slice, "before", axis), range->lo));
+    slice_set(slice, "ydim", axis, range->count);
 }
 
 static double work_padded(const Step *step)
@@ -87,13 +85,13 @@ static double work_padded(const Step *step)
 
 /* ---------------------------------------------------------------------------------------------------------- units */
 
-/* Elements of the dense operands from one place along an axis to the next. */
-static int64_t dense_stride(const Step *step, int axis)
+/* Elements of the dense operands from one place along the axis to the next. */
+static Extent dense_stride(const Step *step, const UnitRange *range)
 {
-    int64_t n = 1;
+    Extent n = extent_const(1);
 
-    for (int i = axis + 1; i < step_value(step, "rank", 0); i++)
-        n *= step_value(step, "dim", i);
+    for (int i = range->axis + 1; i < step_value(step, "rank", 0); i++)
+        n = extent_op(range->model, EXPR_MUL, n, step_extent(step, "dim", i));
     return n;
 }
 
@@ -104,20 +102,20 @@ static void offer_dims(const Step *step, Cuts *cuts)
     cut_offer_axes(step, cuts, "axis", "dim", 1);
 }
 
-static void take_gathered(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_gathered(Step *slice, const UnitRange *range)
 {
-    slice_shift_named(slice, "y", lo * dense_stride(slice, axis));
-    slice_shift_named(slice, "index", lo * dense_stride(slice, axis));
-    slice_shift_named(slice, "x", lo * step_value(slice, "xstride", axis));
-    slice_set(slice, "dim", axis, hi - lo);
+    slice_move_named(slice, range, "y", dense_stride(slice, range));
+    slice_move_named(slice, range, "index", dense_stride(slice, range));
+    slice_move_named(slice, range, "x", step_extent(slice, "xstride", range->axis));
+    slice_set(slice, "dim", range->axis, range->count);
 }
 
-static void take_scattered(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_scattered(Step *slice, const UnitRange *range)
 {
-    slice_shift_named(slice, "update", lo * dense_stride(slice, axis));
-    slice_shift_named(slice, "index", lo * dense_stride(slice, axis));
-    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
-    slice_set(slice, "dim", axis, hi - lo);
+    slice_move_named(slice, range, "update", dense_stride(slice, range));
+    slice_move_named(slice, range, "index", dense_stride(slice, range));
+    slice_move_named(slice, range, "y", step_extent(slice, "ystride", range->axis));
+    slice_set(slice, "dim", range->axis, range->count);
 }
 
 /* -------------------------------------------------------------------------------------------------------- records */

@@ -1,65 +1,71 @@
 /* lines.c - cuts that follow from the lines of a record: how far operands move along an argument. */
 #include "kernels/record.h"
+#include "program/operand.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* A number, an argument, the product of a list, or one entry of it; *at moves behind it. */
-static int64_t read_factor(const Step *step, const char **at)
+enum { NAME_BYTES = 32 };
+
+/* Reads "name" or "name.entry" and moves *at behind it. *entry: -1 where there is none. */
+static void read_name(const char **at, char name[NAME_BYTES], int *entry)
 {
-    char   name[32];
     size_t n = strspn(*at, "abcdefghijklmnopqrstuvwxyz_0123456789");
     char  *end;
-    int    entry;
 
-    if (**at >= '0' && **at <= '9') {
-        int64_t number = strtoll(*at, &end, 10);
-
-        *at = end;
-        return number;
-    }
-    n = n < sizeof name ? n : sizeof name - 1;
+    n = n < NAME_BYTES ? n : NAME_BYTES - 1;
     memcpy(name, *at, n);
     name[n] = 0;
     *at += n;
+    *entry = -1;
     if (**at != '.')
-        return (int64_t)step_product(step, name);
-    entry = (int)strtol(*at + 1, &end, 10);
+        return;
+    *entry = (int)strtol(*at + 1, &end, 10);
     *at = end;
-    return step_value(step, name, entry);
 }
 
-/* Sets the argument "name" or "name.entry". */
-static void set_extent(Step *slice, const char *extent, int64_t to)
+/* A number, an argument, the product of a list, or one entry of it; *at moves behind it. */
+static Extent read_factor(Model *model, const Step *step, const char **at)
 {
-    char        name[32];
-    const char *dot = strchr(extent, '.');
-    size_t      n = dot ? (size_t)(dot - extent) : strlen(extent);
+    char          name[NAME_BYTES], *end;
+    int           entry, count;
+    const Extent *list;
+    Extent        number;
 
-    memcpy(name, extent, n);
-    name[n] = 0;
-    slice_set(slice, name, dot ? atoi(dot + 1) : 0, to);
+    if (**at >= '0' && **at <= '9') {
+        number = extent_const(strtoll(*at, &end, 10));
+        *at = end;
+        return number;
+    }
+    read_name(at, name, &entry);
+    if (entry >= 0)
+        return step_extent(step, name, entry);
+    list = step_extents_of(step, name, &count);
+    number = extent_const(1);
+    for (int i = 0; list && i < count; i++)
+        number = extent_op(model, EXPR_MUL, number, list[i]);
+    return number;
 }
 
-void cut_take_line(Step *slice, int axis, int64_t lo, int64_t hi)
+void cut_take_line(Step *slice, const UnitRange *range)
 {
-    const UnitLine *line = &slice->kernel->record->line[axis];
+    const UnitLine *line = &slice->kernel->record->line[range->axis];
+    const char     *extent = line->extent;
+    char            name[NAME_BYTES];
+    int             entry;
 
     for (const char *at = line->moves; *at; at += strspn(at, ", ")) {
-        char    name[32];
-        size_t  n = strcspn(at, "=");
-        int64_t distance = 1;
+        Extent distance = extent_const(1);
 
-        memcpy(name, at, n);
-        name[n] = 0;
-        at += n;
+        read_name(&at, name, &entry);
         do {
             at++;
-            distance *= read_factor(slice, &at);
+            distance = extent_op(range->model, EXPR_MUL, distance, read_factor(range->model, slice, &at));
         } while (*at == '*');
-        slice_shift_named(slice, name, lo * distance);
+        slice_move_named(slice, range, name, distance);
     }
-    set_extent(slice, line->extent, hi - lo);
+    read_name(&extent, name, &entry);
+    slice_set(slice, name, entry < 0 ? 0 : entry, range->count);
 }
 
 void cut_offer_first_line(const Step *step, Cuts *cuts)
@@ -73,7 +79,10 @@ void cut_offer_lines(const Step *step, int most, Cuts *cuts)
 
     for (int i = 0; i < most && line[i].extent; i++) {
         const char *at = line[i].extent;
+        char        name[NAME_BYTES];
+        int         entry;
 
-        cut_offer(cuts, i, read_factor(step, &at), 1, 1.0);
+        read_name(&at, name, &entry);
+        cut_offer(cuts, i, step_extent(step, name, entry < 0 ? 0 : entry), 1, 1.0);
     }
 }

@@ -9,20 +9,21 @@ static void offer_map(const Step *step, Cuts *cuts)
     cut_offer_axes(step, cuts, "rank", "dim", 64);
 }
 
-static void take_map(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_map(Step *slice, const UnitRange *range)
 {
     int64_t rank = step_value(slice, "rank", 0);
+    int     axis = range->axis;
 
-    slice_set(slice, "dim", axis, hi - lo);
-    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
+    slice_set(slice, "dim", axis, range->count);
+    slice_move_named(slice, range, "y", step_extent(slice, "ystride", axis));
     if (step_operand_of(slice, "x"))
-        slice_shift_named(slice, "x", lo * step_value(slice, "xstride", axis));
+        slice_move_named(slice, range, "x", step_extent(slice, "xstride", axis));
     for (int k = slice->nparam; k < slice->noperand; k++) {
         int64_t at = (k - slice->nparam) * rank + axis;
 
-        slice_shift(slice, k,
-                    lo * (axis == rank - 1 ? step_inner_stride(slice, k - slice->nparam)
-                                           : step_value(slice, "xstride", (int)at)));
+        slice_move(slice, range, k,
+                   axis == rank - 1 ? extent_const(step_inner_stride(slice, k - slice->nparam))
+                                    : step_extent(slice, "xstride", (int)at));
     }
 }
 

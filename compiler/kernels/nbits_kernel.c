@@ -5,40 +5,39 @@
 /* Cuts along columns, each of which has weights, scales and zero points of its own. */
 static void offer_nbits(const Step *step, Cuts *cuts)
 {
-    cut_offer_channels(cuts, 0, step_value(step, "columns", 0), 16, 1.0);
+    cut_offer_channels(cuts, 0, step_extent(step, "columns", 0), 16, 1.0);
 }
 
-static void take_nbits(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_nbits(Step *slice, const UnitRange *range)
 {
     int64_t block = step_value(slice, "block", 0), bits = step_value(slice, "bits", 0),
             blocks = int_ceil_div(step_value(slice, "k", 0), block);
 
-    (void)axis;
-    slice_set(slice, "columns", 0, hi - lo);
-    slice_shift_named(slice, "y", lo);
-    slice_shift_named(slice, "bias", lo);
-    slice_shift_named(slice, "w", lo * blocks * (block * bits / 8));
-    slice_shift_named(slice, "scale", lo * blocks);
-    slice_shift_named(slice, "zero", lo * blocks);
-    slice_shift_named(slice, "packed", lo * int_ceil_div(blocks * bits, 8));
+    slice_set(slice, "columns", 0, range->count);
+    slice_move_named(slice, range, "y", extent_const(1));
+    slice_move_named(slice, range, "bias", extent_const(1));
+    slice_move_named(slice, range, "w", extent_const(blocks * (block * bits / 8)));
+    slice_move_named(slice, range, "scale", extent_const(blocks));
+    slice_move_named(slice, range, "zero", extent_const(blocks));
+    slice_move_named(slice, range, "packed", extent_const(int_ceil_div(blocks * bits, 8)));
 }
 
 /* Units of one result. */
 static void offer_results(const Step *step, Cuts *cuts)
 {
-    cut_offer(cuts, 1, step_value(step, "rows", 0), 1, 1.0);
-    cut_offer(cuts, 0, step_value(step, "columns", 0), 1, 1.0);
+    cut_offer(cuts, 1, step_extent(step, "rows", 0), 1, 1.0);
+    cut_offer(cuts, 0, step_extent(step, "columns", 0), 1, 1.0);
 }
 
-static void take_results(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_results(Step *slice, const UnitRange *range)
 {
-    if (axis == 0) {
-        take_nbits(slice, axis, lo, hi);
+    if (range->axis == 0) {
+        take_nbits(slice, range);
         return;
     }
-    slice_set(slice, "rows", 0, hi - lo);
-    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", 0));
-    slice_shift_named(slice, "x", lo * step_value(slice, "k", 0));
+    slice_set(slice, "rows", 0, range->count);
+    slice_move_named(slice, range, "y", step_extent(slice, "ystride", 0));
+    slice_move_named(slice, range, "x", step_extent(slice, "k", 0));
 }
 
 /* The weights are decoded once for every four rows. */

@@ -7,12 +7,17 @@
 /* The record of kernels whose steps are never large, or of which nothing more is known. */
 const KernelRecord kernel_plain = {0};
 
-int64_t step_value(const Step *step, const char *name, int index)
+Extent step_extent(const Step *step, const char *name, int index)
 {
     int           count;
     const Extent *list = step_extents_of(step, name, &count);
 
-    return list && index < count ? list[index].max : 1;
+    return list && index < count ? list[index] : extent_const(1);
+}
+
+int64_t step_value(const Step *step, const char *name, int index)
+{
+    return step_extent(step, name, index).max;
 }
 
 double step_product(const Step *step, const char *name)
@@ -108,27 +113,30 @@ int64_t step_inner_stride(const Step *step, int k)
 }
 
 /* The slice has copies of operands and arguments: see step_slice. */
-void slice_set(Step *slice, const char *name, int index, int64_t to)
+void slice_set(Step *slice, const char *name, int index, Extent to)
 {
     int count;
 
-    step_extents_of(slice, name, &count)[index] = extent_const(to);
+    step_extents_of(slice, name, &count)[index] = to;
 }
 
-void slice_shift(Step *slice, int operand, int64_t elements)
+void slice_move(Step *slice, const UnitRange *range, int operand, Extent elements)
 {
-    if (operand >= 0 && slice->operand[operand].buffer >= 0)
-        slice->operand[operand].offset.max += elements;
+    Operand *x = operand < 0 ? NULL : &slice->operand[operand];
+
+    if (x && x->buffer >= 0)
+        x->offset =
+            extent_op(range->model, EXPR_ADD, x->offset, extent_op(range->model, EXPR_MUL, range->lo, elements));
 }
 
-void slice_shift_named(Step *slice, const char *name, int64_t elements)
+void slice_move_named(Step *slice, const UnitRange *range, const char *name, Extent elements)
 {
-    slice_shift(slice, operand_named(slice, name), elements);
+    slice_move(slice, range, operand_named(slice, name), elements);
 }
 
-void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
+void cut_offer(Cuts *cuts, int axis, Extent units, int64_t grain, double weight)
 {
-    if (units > grain && cuts->count < MAX_CUTS)
+    if (units.max > grain && cuts->count < MAX_CUTS)
         cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight, false};
 }
 
@@ -137,10 +145,10 @@ void cut_offer_axes(const Step *step, Cuts *cuts, const char *rank, const char *
     int64_t n = step_value(step, rank, 0);
 
     for (int a = 0; a < n; a++)
-        cut_offer(cuts, a, step_value(step, dim, a), a == n - 1 ? grain : 1, a == n - 1 && grain > 1 ? 1.1 : 1.0);
+        cut_offer(cuts, a, step_extent(step, dim, a), a == n - 1 ? grain : 1, a == n - 1 && grain > 1 ? 1.1 : 1.0);
 }
 
-void cut_offer_channels(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight)
+void cut_offer_channels(Cuts *cuts, int axis, Extent units, int64_t grain, double weight)
 {
     int before = cuts->count;
 

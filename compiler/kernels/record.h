@@ -8,11 +8,19 @@
 /* A possible cut of a step: `units` pieces of work along an axis, given out in multiples of `grain`. Example: 56 rows
  * in tiles of 4 rows: units 56, grain 4. */
 typedef struct Cut {
-    int     axis; /* meaning is the record's own; -1: none */
-    int64_t units, grain;
+    int     axis;  /* meaning is the record's own; -1: none */
+    Extent  units; /* a run-time integer where the axis has as many places */
+    int64_t grain;
     double  weight;  /* at least 1: a factor that makes this cut less attractive than one that is equally even */
     bool    weights; /* each piece reads weights of its own: output channels */
 } Cut;
+
+/* Units [lo, lo + count) along an axis, in numbers or in run-time integers of `model`. */
+typedef struct UnitRange {
+    Model *model;
+    int    axis;
+    Extent lo, count;
+} UnitRange;
 
 /* Weights of output channels in panels, of which a part of the channels can be gathered where one panel is too large to
  * be loaded as a whole: [panel of `width`][row][channel][lane]. Channels of the last panel are rounded up to `even`. */
@@ -41,9 +49,9 @@ typedef struct BlockSize {
 
 /* How steps are cut for threads and for loaded weights. */
 typedef struct CutRule {
-    void (*offer)(const Step *step, Cuts *cuts);                 /* NULL: the step stays whole */
-    void (*take)(Step *slice, int axis, int64_t lo, int64_t hi); /* units [lo,hi) of a copy of the step */
-    double (*work)(const Step *step);                            /* nanoseconds on one core, roughly */
+    void (*offer)(const Step *step, Cuts *cuts);       /* NULL: the step stays whole */
+    void (*take)(Step *slice, const UnitRange *range); /* of a copy of the step */
+    double (*work)(const Step *step);                  /* nanoseconds on one core, roughly */
     bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
 } CutRule;
 
@@ -51,7 +59,7 @@ typedef struct CutRule {
  * Without this rule, the cuts for threads are tried. Outer axes are offered first. */
 typedef struct UnitRule {
     void (*offer)(const Step *step, Cuts *cuts);
-    void (*take)(Step *slice, int axis, int64_t lo, int64_t hi);
+    void (*take)(Step *slice, const UnitRange *range);
 } UnitRule;
 
 /* Units along an argument. extent "outer" with moves "y=count*inner, x=axis*inner": for each further unit along
@@ -92,7 +100,7 @@ typedef struct KernelRecord {
 
     /* How often each slice is called, where it needs what the others computed: all are called for round 0, then all for
      * round 1 and so on. The kernel's argument `round_index` says which one it is. NULL: once. */
-    int64_t (*rounds)(const Step *step);
+    Extent (*rounds)(Model *model, const Step *step);
 
     /* The operand whose values may make the kernel fail. A step that has it stays whole: a slice could not stop the
      * others. NULL: the kernel never fails. */
@@ -131,8 +139,9 @@ typedef struct KernelRecord {
 
 /* ---------------------------------------------------------------------------------------- what records are made of */
 
-/* Entry `index` of an argument or of the extents of a shape ("xdim", step_extents_of), at its maximum; 1 if there is
- * none. */
+/* Entry `index` of an argument or of the extents of a shape ("xdim", step_extents_of); 1 if there is none. step_value:
+ * at its maximum. */
+Extent  step_extent(const Step *step, const char *name, int index);
 int64_t step_value(const Step *step, const char *name, int index);
 double  step_product(const Step *step, const char *name); /* product of all entries */
 
@@ -152,14 +161,15 @@ Operand *step_operand_of(const Step *step, const char *name);
 int64_t step_inner_stride(const Step *step, int k);
 
 /* Changes an argument or extent of a slice. */
-void slice_set(Step *slice, const char *name, int index, int64_t to);
+void slice_set(Step *slice, const char *name, int index, Extent to);
 
-/* Moves an operand of a slice, by number or by the name of its parameter; absent operands stay. */
-void slice_shift(Step *slice, int operand, int64_t elements);
-void slice_shift_named(Step *slice, const char *name, int64_t elements);
+/* Moves an operand of a slice, by number or by the name of its parameter, to the first unit of a range: by so many
+ * elements for each unit before it. Absent operands stay. */
+void slice_move(Step *slice, const UnitRange *range, int operand, Extent elements);
+void slice_move_named(Step *slice, const UnitRange *range, const char *name, Extent elements);
 
 /* Offers a cut, if it has more than one grain. */
-void cut_offer(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
+void cut_offer(Cuts *cuts, int axis, Extent units, int64_t grain, double weight);
 
 /* Offers each axis of the argument `dim`, which has `rank` of them; the innermost in multiples of `grain`. */
 void cut_offer_axes(const Step *step, Cuts *cuts, const char *rank, const char *dim, int64_t grain);
@@ -168,9 +178,9 @@ void cut_offer_axes(const Step *step, Cuts *cuts, const char *rank, const char *
  * rule {cut_offer_first_line, cut_take_line, work}. */
 void cut_offer_first_line(const Step *step, Cuts *cuts);
 void cut_offer_lines(const Step *step, int most, Cuts *cuts);
-void cut_take_line(Step *slice, int axis, int64_t lo, int64_t hi);
+void cut_take_line(Step *slice, const UnitRange *range);
 
 /* Offers a cut whose units each have weights of their own. */
-void cut_offer_channels(Cuts *cuts, int axis, int64_t units, int64_t grain, double weight);
+void cut_offer_channels(Cuts *cuts, int axis, Extent units, int64_t grain, double weight);
 
 #endif

@@ -36,31 +36,31 @@ static double operations_recurrent(const Core *core, const Step *step)
 /* Hidden units, in panels. */
 static void offer_units(const Step *step, Cuts *cuts)
 {
-    int64_t hidden = step_value(step, "hidden", 0);
+    Extent hidden = step_extent(step, "hidden", 0);
 
-    if (hidden % PANEL == 0 && work_step(step) >= LEAST_STEP)
+    if (hidden.max % PANEL == 0 && work_step(step) >= LEAST_STEP)
         cut_offer(cuts, 0, hidden, PANEL, 1.0);
 }
 
-static void take_units(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_units(Step *slice, const UnitRange *range)
 {
     static const char *const moved[] = {"y", "h", "c", "xg"};
 
-    (void)axis;
     for (size_t i = 0; i < sizeof moved / sizeof *moved; i++)
         if (step_operand_of(slice, moved[i]))
-            slice_shift_named(slice, moved[i], lo);
-    slice_set(slice, "first", 0, lo);
-    slice_set(slice, "units", 0, hi - lo);
+            slice_move_named(slice, range, moved[i], extent_const(1));
+    slice_set(slice, "first", 0, range->lo);
+    slice_set(slice, "units", 0, range->count);
 }
 
 /* One for each time step, two where a GRU's last gate needs the reset states of all units, and one for the final
  * states. */
-static int64_t rounds_recurrent(const Step *step)
+static Extent rounds_recurrent(Model *model, const Step *step)
 {
-    bool twice = !strcmp(step->kernel->name, "gru_f32") && !step_value(step, "before", 0);
+    bool   twice = !strcmp(step->kernel->name, "gru_f32") && !step_value(step, "before", 0);
+    Extent steps = extent_op(model, EXPR_MUL, step_extent(step, "time", 0), extent_const(twice ? 2 : 1));
 
-    return (twice ? 2 : 1) * step_value(step, "time", 0) + 1;
+    return extent_op(model, EXPR_ADD, steps, extent_const(1));
 }
 
 const KernelRecord kernel_recurrent = {.cut = {offer_units, take_units, work_recurrent, false},

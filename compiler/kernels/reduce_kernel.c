@@ -7,15 +7,15 @@ static void offer_kept(const Step *step, Cuts *cuts)
     cut_offer_axes(step, cuts, "krank", "kdim", 16);
 }
 
-static void take_kept(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_kept(Step *slice, const UnitRange *range)
 {
     const char *y = step_argument(slice, "ky") ? "ky" : "kystride", *x = step_argument(slice, "kx") ? "kx" : "kxstride";
 
-    slice_set(slice, "kdim", axis, hi - lo);
-    slice_shift_named(slice, "x", lo * step_value(slice, x, axis));
+    slice_set(slice, "kdim", range->axis, range->count);
+    slice_move_named(slice, range, "x", step_extent(slice, x, range->axis));
     for (int k = 0; k < slice->nparam; k++)
         if (slice->operand[k].access & OPERAND_WRITES)
-            slice_shift(slice, k, lo * step_value(slice, y, axis));
+            slice_move(slice, range, k, step_extent(slice, y, range->axis));
 }
 
 /* Units of one place. */

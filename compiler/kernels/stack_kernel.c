@@ -32,45 +32,44 @@ static void offer_matmul(const Step *step, Cuts *cuts)
     while (axis < rows && step_value(step, "ydim", axis) == 1)
         axis++;
     if (axis < rows)
-        cut_offer(cuts, axis, step_value(step, "ydim", axis), 1, 1.0);
+        cut_offer(cuts, axis, step_extent(step, "ydim", axis), 1, 1.0);
     if (stack_count(step) == 1.0)
-        cut_offer(cuts, rows, step_value(step, "ydim", rows), 2, 1.0);
+        cut_offer(cuts, rows, step_extent(step, "ydim", rows), 2, 1.0);
 }
 
-/* Takes places lo to hi - 1 along an axis of a stack; an operand that is the same for all places stays. */
-static void cut_stack(Step *slice, const char *operand, int axis, int64_t lo, int64_t hi)
+/* Takes places along an axis of a stack; an operand that is the same for all places stays. */
+static void cut_stack(Step *slice, const UnitRange *range, const char *operand)
 {
     Operand *x = step_operand_of(slice, operand);
 
-    x->offset.max += lo * x->stride[axis].max;
-    x->dim[axis] = extent_const(hi - lo);
+    slice_move_named(slice, range, operand, x->stride[range->axis]);
+    x->dim[range->axis] = range->count;
 }
 
 /* Takes a slice. Operand `first` has the rows of the result, the others only the stack. Pitches of the expression's
  * operands are those of the stack's axes, then that of the rows. */
-static void take_stack(Step *slice, int axis, int64_t lo, int64_t hi, const char *first, const char *second,
-                       const char *third)
+static void take_stack(Step *slice, const UnitRange *range, const char *first, const char *second, const char *third)
 {
     int rows = rows_axis(slice);
 
-    cut_stack(slice, "y", axis, lo, hi);
-    cut_stack(slice, first, axis, lo, hi);
-    if (axis < rows)
-        cut_stack(slice, second, axis, lo, hi);
-    if (axis < rows && third)
-        cut_stack(slice, third, axis, lo, hi);
+    cut_stack(slice, range, "y");
+    cut_stack(slice, range, first);
+    if (range->axis < rows)
+        cut_stack(slice, range, second);
+    if (range->axis < rows && third)
+        cut_stack(slice, range, third);
     for (int k = slice->nparam; k < slice->noperand; k++)
-        slice_shift(slice, k, lo * step_value(slice, "pitch", (k - slice->nparam) * (rows + 1) + axis));
+        slice_move(slice, range, k, step_extent(slice, "pitch", (k - slice->nparam) * (rows + 1) + range->axis));
 }
 
-static void take_matmul(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_matmul(Step *slice, const UnitRange *range)
 {
-    take_stack(slice, axis, lo, hi, "a", "b", NULL);
+    take_stack(slice, range, "a", "b", NULL);
 }
 
-static void take_attention(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_attention(Step *slice, const UnitRange *range)
 {
-    take_stack(slice, axis, lo, hi, "q", "k", "v");
+    take_stack(slice, range, "q", "k", "v");
 }
 
 static double work_matmul(const Step *step)
@@ -143,22 +142,22 @@ const KernelRecord kernel_attention = {.cut = {offer_matmul, take_attention, wor
 static void offer_results(const Step *step, Cuts *cuts)
 {
     for (int axis = 0; axis < rows_axis(step) + 2; axis++)
-        cut_offer(cuts, axis, step_value(step, "ydim", axis), 1, 1.0);
+        cut_offer(cuts, axis, step_extent(step, "ydim", axis), 1, 1.0);
 }
 
-static void take_result(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_result(Step *slice, const UnitRange *range)
 {
-    int rows = rows_axis(slice);
+    int rows = rows_axis(slice), axis = range->axis;
 
-    cut_stack(slice, "y", axis, lo, hi);
+    cut_stack(slice, range, "y");
     if (axis <= rows)
-        cut_stack(slice, "a", axis, lo, hi);
+        cut_stack(slice, range, "a");
     if (axis != rows)
-        cut_stack(slice, "b", axis, lo, hi);
+        cut_stack(slice, range, "b");
     if (axis == rows && step_operand_of(slice, "azero"))
-        slice_shift_named(slice, "azero", lo * step_value(slice, "azstep", 0));
+        slice_move_named(slice, range, "azero", step_extent(slice, "azstep", 0));
     if (axis == rows + 1 && step_operand_of(slice, "bzero"))
-        slice_shift_named(slice, "bzero", lo * step_value(slice, "bzstep", 0));
+        slice_move_named(slice, range, "bzero", step_extent(slice, "bzstep", 0));
 }
 
 const KernelRecord kernel_matmul_wide = {

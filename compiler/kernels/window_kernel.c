@@ -7,11 +7,17 @@
 
 #include <string.h>
 
-/* Moves operand k of the expression by elements[k] for each place that the slice begins later. */
-static void shift_expression(Step *slice, const char *name, int64_t places)
+/* Moves the operands of the expression, whose pixels lie `pitch` apart. The axes inside that of the range hold the
+ * pixels of a unit. */
+static void move_expression(Step *slice, const UnitRange *range)
 {
+    Extent pixels = extent_const(1);
+
+    for (int axis = range->axis < DEPTH ? DEPTH : range->axis + 1; axis < AXES; axis++)
+        pixels = extent_op(range->model, EXPR_MUL, pixels, step_extent(slice, "ydim", axis));
     for (int k = slice->nparam; k < slice->noperand; k++)
-        slice_shift(slice, k, places * step_value(slice, name, k - slice->nparam));
+        slice_move(slice, range, k,
+                   extent_op(range->model, EXPR_MUL, pixels, step_extent(slice, "pitch", k - slice->nparam)));
 }
 
 /* The first axis of the result, after the images, with more than one place: {batch, channels, depth, height, width}. */
@@ -30,9 +36,9 @@ void window_offer(const Step *step, Cuts *cuts, int64_t grain, double weight)
     int axis = first_space(step);
 
     if (step_value(step, "ydim", 0) > 1)
-        cut_offer(cuts, 0, step_value(step, "ydim", 0), 1, 1.0);
+        cut_offer(cuts, 0, step_extent(step, "ydim", 0), 1, 1.0);
     else
-        cut_offer(cuts, axis, step_value(step, "ydim", axis), axis == 4 && grain == 1 ? 2 : grain, weight);
+        cut_offer(cuts, axis, step_extent(step, "ydim", axis), axis == 4 && grain == 1 ? 2 : grain, weight);
 }
 
 void window_offer_rows(const Step *step, Cuts *cuts)
@@ -40,57 +46,85 @@ void window_offer_rows(const Step *step, Cuts *cuts)
     window_offer(step, cuts, 1, 1.0);
 }
 
-static void take_images(Step *slice, int64_t lo, int64_t hi)
+void window_take_planes(Step *slice, const UnitRange *range)
 {
-    int64_t pixels = step_value(slice, "ydim", 2) * step_value(slice, "ydim", 3) * step_value(slice, "ydim", 4);
+    slice_set(slice, "xdim", range->axis, range->count);
+    slice_set(slice, "ydim", range->axis, range->count);
+    slice_move_named(slice, range, "x", step_extent(slice, "xstride", range->axis));
+    slice_move_named(slice, range, "y", step_extent(slice, "ystride", range->axis));
+}
 
-    slice_set(slice, "xdim", 0, hi - lo);
-    slice_set(slice, "ydim", 0, hi - lo);
-    slice_shift_named(slice, "x", lo * step_value(slice, "xstride", 0));
-    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", 0));
-    if (step_argument(slice, "pitch"))
-        shift_expression(slice, "pitch", lo * pixels);
+/* The rows of the input that rows of the result read: from the first one, which lies in front of the image where
+ * padding comes first, to the one behind the last. */
+typedef struct InputRows {
+    Extent first, end;
+} InputRows;
+
+static InputRows input_rows(const Step *slice, const UnitRange *range)
+{
+    Model  *m = range->model;
+    int     k = range->axis - DEPTH;
+    Extent  step = step_extent(slice, "stride", k), last = extent_op(m, EXPR_SUB, range->count, extent_const(1));
+    int64_t window = (step_value(slice, "kernel", k) - 1) * step_value(slice, "dilation", k) + 1;
+    InputRows read = {.first = extent_op(m, EXPR_MUL, range->lo, step)};
+
+    read.first = extent_op(m, EXPR_SUB, read.first, step_extent(slice, "pad", k));
+    read.end = extent_op(m, EXPR_ADD, read.first, extent_op(m, EXPR_MUL, last, step));
+    read.end = extent_op(m, EXPR_ADD, read.end, extent_const(window));
+    return read;
+}
+
+/* Whether each row of the result is made of the row of the input at its place. */
+static bool is_row_by_row(const Step *step, int axis)
+{
+    int k = axis - DEPTH;
+
+    return step_value(step, "kernel", k) == 1 && step_value(step, "stride", k) == 1 &&
+           extent_is(step_extent(step, "pad", k), 0) &&
+           extent_same(step_extent(step, "xdim", axis), step_extent(step, "ydim", axis));
 }
 
 /* Cuts the input to the rows that the slice reads, so that its padding is that of the whole image. */
-void window_take_space(Step *slice, int axis, int64_t lo, int64_t hi)
+void window_take_space(Step *slice, const UnitRange *range)
 {
-    int     k = axis - 2;
-    int64_t step = step_value(slice, "stride", k), dilation = step_value(slice, "dilation", k),
-            taps = step_value(slice, "kernel", k);
-    int64_t pad = step_value(slice, "pad", k);
-    int64_t skip = int_max(lo * step - pad, 0), inner = 1;
-    int64_t reach = (hi - 1) * step - pad + (taps - 1) * dilation + 1 - skip;
+    Model *m = range->model;
+    int    axis = range->axis;
+    Extent rows = step_extent(slice, "xdim", axis), none = extent_const(0), from = range->lo, taken = range->count;
 
-    skip = int_min(skip, step_value(slice, "xdim", axis));
-    slice_set(slice, "pad", k, pad - lo * step + skip);
-    slice_set(slice, "xdim", axis, int_max(int_min(step_value(slice, "xdim", axis) - skip, reach), 0));
-    slice_set(slice, "ydim", axis, hi - lo);
-    slice_shift_named(slice, "x", skip * step_value(slice, "xstride", axis));
-    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", axis));
-    for (int a = axis + 1; a < 5; a++)
-        inner *= step_value(slice, "ydim", a);
-    shift_expression(slice, "pitch", lo * inner);
+    if (!is_row_by_row(slice, axis)) {
+        InputRows read = input_rows(slice, range);
+
+        from = extent_op(m, EXPR_MIN, extent_op(m, EXPR_MAX, read.first, none), rows);
+        taken = extent_op(m, EXPR_SUB, extent_op(m, EXPR_MIN, rows, read.end), from);
+        taken = extent_op(m, EXPR_MAX, taken, none);
+        slice_set(slice, "pad", axis - DEPTH, extent_op(m, EXPR_SUB, from, read.first));
+    }
+    slice_set(slice, "xdim", axis, taken);
+    slice_set(slice, "ydim", axis, range->count);
+    slice_move_named(slice, &(UnitRange){.model = m, .lo = from}, "x", step_extent(slice, "xstride", axis));
+    slice_move_named(slice, range, "y", step_extent(slice, "ystride", axis));
+    move_expression(slice, range);
 }
 
-/* Takes channels lo (a multiple of 32) to hi - 1, which are whole panels of weights. */
-void window_take_channels(Step *slice, int64_t lo, int64_t hi, int64_t weights)
+void window_take_channels(Step *slice, const UnitRange *range, int64_t weights)
 {
-    slice_set(slice, "ydim", 1, hi - lo);
-    slice_shift_named(slice, "w", lo * weights);
-    slice_shift_named(slice, "bias", lo);
-    slice_shift_named(slice, "y", lo * step_value(slice, "ystride", 1));
+    slice_set(slice, "ydim", CHANNELS, range->count);
+    slice_move_named(slice, range, "w", extent_const(weights));
+    slice_move_named(slice, range, "bias", extent_const(1));
+    slice_move_named(slice, range, "y", step_extent(slice, "ystride", CHANNELS));
     for (int k = slice->nparam; k < slice->noperand; k++)
-        slice_shift(slice, k, lo * step_inner_stride(slice, k - slice->nparam));
+        slice_move(slice, range, k, extent_const(step_inner_stride(slice, k - slice->nparam)));
 }
 
-/* Takes images, or the outermost axis of an image that has more than one place. */
-void window_take_rows(Step *slice, int axis, int64_t lo, int64_t hi)
+void window_take_rows(Step *slice, const UnitRange *range)
 {
-    if (axis == 0)
-        take_images(slice, lo, hi);
-    else
-        window_take_space(slice, axis, lo, hi);
+    if (range->axis != BATCH) {
+        window_take_space(slice, range);
+        return;
+    }
+    window_take_planes(slice, range);
+    if (step_argument(slice, "pitch"))
+        move_expression(slice, range);
 }
 
 /* Nanoseconds from products and weights read per nanosecond: with few pixels, reading the weights takes longer. */

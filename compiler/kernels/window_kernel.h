@@ -33,11 +33,14 @@ void window_offer(const Step *step, Cuts *cuts, int64_t grain, double weight);
 void window_offer_rows(const Step *step, Cuts *cuts);
 
 /* Takes such a slice, and one along an axis inside the image. */
-void window_take_rows(Step *slice, int axis, int64_t lo, int64_t hi);
-void window_take_space(Step *slice, int axis, int64_t lo, int64_t hi);
+void window_take_rows(Step *slice, const UnitRange *range);
+void window_take_space(Step *slice, const UnitRange *range);
 
-/* Takes channels [lo, hi) of the result, each with so many elements of w; lo is the first of a panel. */
-void window_take_channels(Step *slice, int64_t lo, int64_t hi, int64_t weights);
+/* Takes images, or channels that each are made of the one of the input at their place. */
+void window_take_planes(Step *slice, const UnitRange *range);
+
+/* Takes channels of the result, each with so many elements of w; the first one is the first of a panel. */
+void window_take_channels(Step *slice, const UnitRange *range, int64_t weights);
 
 /* Nanoseconds of visiting all windows; of a kernel with so many products and weight reads per nanosecond. */
 double window_work(const Step *step);

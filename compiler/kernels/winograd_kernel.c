@@ -27,24 +27,24 @@ static void offer_winograd(const Step *step, Cuts *cuts)
     weights = winograd_frequencies(&s, m) * s.inputs * s.outputs;
     window_offer(step, cuts, grain,
                  1.0 + 12.0 / (double)(s.batch * winograd_tiles(&s, m)) + (weights > NEAR ? 0.3 : 0.0));
-    cut_offer_channels(cuts, 1, s.outputs, 32, 1.0 + 40.0 / (double)s.outputs);
+    cut_offer_channels(cuts, 1, step_extent(step, "ydim", 1), 32, 1.0 + 40.0 / (double)s.outputs);
 }
 
-static void take_winograd(Step *slice, int axis, int64_t lo, int64_t hi)
+static void take_winograd(Step *slice, const UnitRange *range)
 {
     int64_t   m = step_value(slice, "m", 0), pairs;
     ConvShape s;
 
     conv_shape_read(slice, &s);
     pairs = winograd_frequencies(&s, m) * int_ceil_div(s.inputs, 2) * 2;
-    if (axis == 1) {
-        window_take_channels(slice, lo, hi, 0);
-        slice_shift_named(slice, "u", lo * (step_argument(slice, "apart") ? s.inputs : pairs));
+    if (range->axis == 1) {
+        window_take_channels(slice, range, 0);
+        slice_move_named(slice, range, "u", extent_const(step_argument(slice, "apart") ? s.inputs : pairs));
         return;
     }
-    window_take_rows(slice, axis, lo, hi);
+    window_take_rows(slice, range);
     conv_shape_read(slice, &s);
-    slice_set(slice, "group", 0, int_min(step_value(slice, "group", 0), s.batch * winograd_tiles(&s, m)));
+    slice_set(slice, "group", 0, extent_const(int_min(step_value(slice, "group", 0), s.batch * winograd_tiles(&s, m))));
 }
 
 static double work_winograd(const Step *step)

@@ -1,6 +1,7 @@
 /* slices.c - decides which steps are cut into how many slices. Each kernel's record offers cuts along axes of the
  * result. The most even one is taken, or two of them where that is more even; more slices than threads where these are
- * as even and need no scratch of their own. */
+ * as even and need no scratch of their own. An axis whose extent only the run knows gives slices of one form, which get
+ * their first unit and count while running. */
 #include "plan/slices.h"
 #include "kernels/record.h"
 #include "program/operand.h"
@@ -10,27 +11,29 @@
 
 enum { PARTS_EACH = 4 }; /* for each thread, at most */
 
-/* An operand at a run-time offset (a member of a loop) gives slices nothing to count from. */
-static bool has_plain_operands(const Program *program, const Step *step)
+/* Whether an operand is an input that the caller may leave out. */
+static bool reads_optional(const Program *program, const Step *step)
 {
     for (int i = 0; i < step->noperand; i++) {
         const Buffer *b = program_buffer(program, step->operand[i].buffer);
 
-        if (b && (!extent_is_const(step->operand[i].offset) ||
-                  (b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL)))
-            return false;
+        if (b && b->kind == BUFFER_IN && program->in[b->port].type.kind == TYPE_OPTIONAL)
+            return true;
     }
-    return true;
+    return false;
 }
 
 bool step_is_plain(const Program *program, const Step *step)
 {
-    return step_passed_constants(step) && has_plain_operands(program, step);
+    for (int i = 0; i < step->noperand; i++)
+        if (step->operand[i].buffer >= 0 && !extent_is_const(step->operand[i].offset))
+            return false;
+    return step_passed_constants(step) && !reads_optional(program, step);
 }
 
 static int64_t grains_of(const Cut *cut)
 {
-    return int_ceil_div(cut->units, cut->grain);
+    return int_ceil_div(cut->units.max, cut->grain);
 }
 
 /* A slice that begins inside a byte would share it with another. */
@@ -61,12 +64,20 @@ Step step_copy(const Program *program, const Step *step)
     return slice;
 }
 
+/* Takes units [lo, hi), which are constants. */
+static void take_units(const Program *program, Step *slice, const Cut *cut, int64_t lo, int64_t hi)
+{
+    const UnitRange range = {program->model, cut->axis, extent_const(lo), extent_const(hi - lo)};
+
+    slice->kernel->record->cut.take(slice, &range);
+}
+
 /* Takes slice `index` of `count` along a cut. */
-static void take_piece(const KernelRecord *record, Step *slice, const Cut *cut, int index, int count)
+static void take_piece(const Program *program, Step *slice, const Cut *cut, int index, int count)
 {
     int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
 
-    record->cut.take(slice, cut->axis, lo, int_min(hi, cut->units));
+    take_units(program, slice, cut, lo, int_min(hi, cut->units.max));
 }
 
 /* ------------------------------------------------------------------------------------------------ run-time extents */
@@ -119,42 +130,67 @@ static bool slices_are_alike(const Step *a, const Step *b)
     return true;
 }
 
+/* The units of the slice that runs, as symbols: at most `each` of a cut's. */
+static UnitRange range_while_running(const Program *program, const Cut *cut, int64_t each)
+{
+    Model    *model = program->model;
+    int       last = (int)(cut->units.max - 1);
+    UnitRange range = {.model = model, .axis = cut->axis};
+
+    range.lo = extent_symbol(model, EXPR_PART, last, PART_FIRST, 0, last);
+    range.count = extent_symbol(model, EXPR_PART, (int)each, PART_COUNT, 0, each);
+    return range;
+}
+
+/* Whether slice `index` of three along a cut, or the slice that runs, is the same of both steps. */
+static bool are_slices_alike(const Program *program, const Step *step, const Step *other, const Cut *cut, int index)
+{
+    const CutRule *rule = &step->kernel->record->cut;
+    Step           a = step_copy(program, step), b = step_copy(program, other);
+    UnitRange      range = range_while_running(program, cut, cut->units.max);
+
+    if (extent_is_const(cut->units)) {
+        take_piece(program, &a, cut, index, (int)int_min(grains_of(cut), 3));
+        take_piece(program, &b, cut, index, (int)int_min(grains_of(cut), 3));
+    } else {
+        rule->take(&a, &range);
+        rule->take(&b, &range);
+    }
+    return slices_are_alike(&a, &b);
+}
+
 /* Whether the slices along cut `index` are the same for a step with other run-time extents: the units are as many, and
  * no slice differs in its places or extents. */
 static bool has_slices_of(const Program *program, const Step *step, const Step *other, const Cut *cut, int index)
 {
-    const KernelRecord *record = step->kernel->record;
-    int                 count = (int)int_min(grains_of(cut), 3);
-    Cuts                cuts = {.count = 0};
+    int  count = extent_is_const(cut->units) ? (int)int_min(grains_of(cut), 3) : 1;
+    Cuts cuts = {.count = 0};
 
-    record->cut.offer(other, &cuts);
-    if (index >= cuts.count || cuts.cut[index].axis != cut->axis || cuts.cut[index].units != cut->units ||
-        cuts.cut[index].grain != cut->grain)
+    step->kernel->record->cut.offer(other, &cuts);
+    if (index >= cuts.count || cuts.cut[index].axis != cut->axis || cuts.cut[index].grain != cut->grain ||
+        !extent_same(cuts.cut[index].units, cut->units))
         return false;
-    for (int i = 0; i < count; i++) {
-        Step a = step_copy(program, step), b = step_copy(program, other);
-
-        take_piece(record, &a, cut, i, count);
-        take_piece(record, &b, cut, i, count);
-        if (!slices_are_alike(&a, &b))
+    for (int i = 0; i < count; i++)
+        if (!are_slices_alike(program, step, other, cut, i))
             return false;
-    }
     return true;
 }
 
-/* Whether slices along cut `index` do not depend on the extents that only the run knows. Tried with larger ones, by
- * which everything that follows from them changes. Example: the columns of a product of 1 to 128 rows. */
+/* Whether a rule takes slices along cut `index` that are right whatever extents a run brings: it is tried with larger
+ * ones, by which everything changes that follows from their bounds. Examples: the columns of a product of 1 to 128
+ * rows, and its rows, of which each slice gets a share while running. */
 static bool holds_while_running(const Program *program, const Step *step, const Cut *cut, int index)
 {
-    ArenaMark mark = arena_mark(program->arena);
-    bool      holds = true;
+    Program trial = *program; /* the steps tried are forgotten, not so the expressions made */
+    bool    holds = cut->units.max <= INT32_MAX;
 
+    trial.arena = arena_child(program->arena);
     for (int64_t by = 1; holds && by <= 1000; by *= 10) {
-        Step larger = grown(program, step, by);
+        Step larger = grown(&trial, step, by);
 
-        holds = has_slices_of(program, step, &larger, cut, index);
+        holds = has_slices_of(&trial, step, &larger, cut, index);
     }
-    arena_release(program->arena, mark);
+    arena_free(trial.arena);
     return holds;
 }
 
@@ -164,9 +200,9 @@ static bool holds_while_running(const Program *program, const Step *step, const 
  * 5 slices for 4 threads: 2/5. */
 static double busiest(const Cut *cut, int64_t slices, int64_t threads)
 {
-    int64_t largest = int_min(int_ceil_div(grains_of(cut), slices) * cut->grain, cut->units);
+    int64_t largest = int_min(int_ceil_div(grains_of(cut), slices) * cut->grain, cut->units.max);
 
-    return (double)(int_ceil_div(slices, threads) * largest) / (double)cut->units;
+    return (double)(int_ceil_div(slices, threads) * largest) / (double)cut->units.max;
 }
 
 /* The share of each of `threads` threads that takes an equal number of grains along `cut` and its portion of the
@@ -174,12 +210,12 @@ static double busiest(const Cut *cut, int64_t slices, int64_t threads)
  * too few do. */
 static double evenly(const Cut *cut, const Cut *other, int64_t threads)
 {
-    int64_t each = grains_of(cut) / threads * cut->grain, left = cut->units - threads * each;
+    int64_t each = grains_of(cut) / threads * cut->grain, left = cut->units.max - threads * each;
 
     if (each == 0 || left <= 0 || grains_of(other) < threads)
         return 2.0;
     return ((double)each * cut->weight + (double)left * busiest(other, threads, threads) * other->weight) /
-           (double)cut->units;
+           (double)cut->units.max;
 }
 
 /* A division of a step into `slices` slices by cuts `cut` and `remainder` of its record (Step.cut, Step.remainder). */
@@ -209,9 +245,19 @@ static void try_both(const Cuts *cuts, int threads, Division *best)
         }
 }
 
+/* The weight of a cut of a step that has enough work for `most` slices. A run may bring fewer units than there are
+ * threads: another cut is better where a unit is worth a slice by itself (images), and worse where it is not (rows of a
+ * norm), since then such a run needs no threads. */
+static double weight_of(const Cut *cut, double most)
+{
+    bool is_large = most >= 4.0 * (double)cut->units.max;
+
+    return extent_is_const(cut->units) ? cut->weight : cut->weight * (is_large ? 1.25 : 0.8);
+}
+
 /* The cut whose busiest thread has the least to do: one slice for each of `threads` threads, or `each` slices for
- * each. */
-static Division best_division(const Program *program, const Step *step, int threads, int each)
+ * each, where the work is enough for `most` slices. */
+static Division best_division(const Program *program, const Step *step, int threads, int each, double most)
 {
     const KernelRecord *record = step->kernel->record;
     bool                fixed = step_passed_constants(step);
@@ -226,7 +272,7 @@ static Division best_division(const Program *program, const Step *step, int thre
             const Cut *cut = &cuts.cut[i];
             Division   division = {i, -1, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
 
-            division.share = busiest(cut, division.slices, threads) * cut->weight;
+            division.share = busiest(cut, division.slices, threads) * weight_of(cut, most);
             if (division.slices > 1 && busiest(cut, division.slices, threads) < 1.0 && is_better(&division, &best))
                 best = division;
         }
@@ -234,6 +280,14 @@ static Division best_division(const Program *program, const Step *step, int thre
     if (record->cut.both && fixed)
         try_both(&cuts, threads, &best);
     return best;
+}
+
+static Cut cut_of(const Step *step)
+{
+    Cuts cuts = {.count = 0};
+
+    step->kernel->record->cut.offer(step, &cuts);
+    return cuts.cut[step->cut];
 }
 
 static bool has_scratch(const Program *program, const Step *step)
@@ -244,6 +298,15 @@ static bool has_scratch(const Program *program, const Step *step)
     return false;
 }
 
+/* The units of a cut that take so long at least. */
+static int64_t least_units(const Step *step, double work, int microseconds)
+{
+    Cut    cut = cut_of(step);
+    double units = microseconds * 1000.0 / work * (double)cut.units.max;
+
+    return int_round_up((int64_t)units + 1, cut.grain);
+}
+
 static void cut_step(Program *program, Step *step, int threads, int microseconds)
 {
     const KernelRecord *record = step->kind == STEP_KERNEL ? step->kernel->record : &kernel_plain;
@@ -251,8 +314,7 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     int                 each;
     Division            division;
 
-    if (!record->cut.offer || !has_plain_operands(program, step) || has_parts_of_bytes(step) ||
-        (record->rounds && !step_passed_constants(step)) ||
+    if (!record->cut.offer || reads_optional(program, step) || has_parts_of_bytes(step) ||
         (record->fails_by && step_operand_of(step, record->fails_by)))
         return;
     work = record->cut.work(step);
@@ -263,13 +325,14 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     if (threads < 2)
         return;
     each = has_scratch(program, step) || record->rounds ? 1 : (int)(most / (2.0 * threads));
-    division = best_division(program, step, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH);
+    division = best_division(program, step, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH, most);
     if (division.slices < 2)
         return;
     step->slices = division.slices;
     step->cut = division.cut;
     step->remainder = division.remainder;
-    step->rounds = record->rounds ? record->rounds(step) : 0;
+    step->rounds = record->rounds;
+    step->least = least_units(step, work, microseconds);
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
             program->buffer[step->operand[k].buffer].copies = step->slices;
@@ -283,38 +346,66 @@ void program_cut_steps(Program *program, int threads, int microseconds)
 
 /* Takes slice `index` of a step that is cut twice: of two neighbours, the first is an equal slice, the second a share
  * of the remainder. */
-static void take_with_remainder(const KernelRecord *record, Step *slice, const Cuts *cuts, int index)
+static void take_with_remainder(const Program *program, Step *slice, const Cuts *cuts, int index)
 {
     const Cut *cut = &cuts->cut[slice->cut];
     int        count = slice->slices / 2;
     int64_t    each = grains_of(cut) / count * cut->grain;
 
     if (index % 2 == 0) {
-        record->cut.take(slice, cut->axis, index / 2 * each, (index / 2 + 1) * each);
+        take_units(program, slice, cut, index / 2 * each, (index / 2 + 1) * each);
         return;
     }
-    record->cut.take(slice, cut->axis, count * each, cut->units);
-    take_piece(record, slice, &cuts->cut[slice->remainder], index / 2, count);
+    take_units(program, slice, cut, count * each, cut->units.max);
+    take_piece(program, slice, &cuts->cut[slice->remainder], index / 2, count);
+}
+
+/* Gives a slice, by its number, scratch of its own. */
+static void move_scratch(const Program *program, Step *slice, Extent index)
+{
+    const UnitRange range = {.model = program->model, .lo = index};
+
+    slice->slices = 1;
+    for (int k = 0; k < slice->noperand; k++) {
+        const Buffer *b = program_buffer(program, slice->operand[k].buffer);
+
+        if (b && b->kind == BUFFER_SCRATCH)
+            slice_move(slice, &range, k,
+                       extent_const(int_round_up(b->size, b->align) / operand_bytes_per_element(&slice->operand[k])));
+    }
 }
 
 Step step_slice(const Program *program, const Step *step, int index)
 {
-    const KernelRecord *record = step->kernel->record;
-    Step                slice = step_copy(program, step);
-    Cuts                cuts = {.count = 0};
+    Step slice = step_copy(program, step);
+    Cuts cuts = {.count = 0};
 
-    record->cut.offer(step, &cuts);
+    step->kernel->record->cut.offer(step, &cuts);
     if (step->remainder >= 0)
-        take_with_remainder(record, &slice, &cuts, index);
+        take_with_remainder(program, &slice, &cuts, index);
     else
-        take_piece(record, &slice, &cuts.cut[step->cut], index, step->slices);
-    slice.slices = 1;
-    for (int k = 0; k < slice.noperand; k++) {
-        const Buffer *b = program_buffer(program, slice.operand[k].buffer);
-
-        if (b && b->kind == BUFFER_SCRATCH)
-            slice_shift(&slice, k,
-                        index * int_round_up(b->size, b->align) / operand_bytes_per_element(&slice.operand[k]));
-    }
+        take_piece(program, &slice, &cuts.cut[step->cut], index, step->slices);
+    move_scratch(program, &slice, extent_const(index));
     return slice;
+}
+
+bool step_slice_while_running(const Program *program, const Step *step, OpenSlice *open)
+{
+    Cut       cut = cut_of(step);
+    Model    *model = program->model;
+    Extent    grain = extent_const(cut.grain), share = extent_const(cut.grain * step->slices);
+    UnitRange range;
+
+    if (extent_is_const(cut.units))
+        return false;
+    open->units = cut.units;
+    open->each = extent_op(model, EXPR_MUL, extent_op(model, EXPR_CEILDIV, cut.units, share), grain);
+    open->each = extent_op(model, EXPR_MAX, open->each, extent_const(step->least));
+    open->count = extent_op(model, EXPR_CEILDIV, cut.units, open->each);
+    open->slice = step_copy(program, step);
+    range = range_while_running(program, &cut, int_min(open->each.max, cut.units.max));
+    step->kernel->record->cut.take(&open->slice, &range);
+    move_scratch(program, &open->slice,
+                 extent_symbol(model, EXPR_PART, step->slices - 1, PART_INDEX, 0, step->slices - 1));
+    return true;
 }

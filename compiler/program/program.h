@@ -136,7 +136,8 @@ typedef struct Step {
     int           slices;    /* pieces that may run at the same time (slices.h); below 2: the step is whole */
     int           cut;       /* where slices > 1: which of the cuts that its record offers */
     int           remainder; /* likewise: the cut along which the remainder of equal slices is shared, or -1: none */
-    int64_t       rounds;    /* likewise: how often each slice is called, or 0: once (record.h) */
+    int64_t       least;     /* likewise: units of a slice, at least, where only the run knows how many there are */
+    bool          rounds;    /* likewise: each slice is called in rounds (record.h) */
     int           queue;     /* number of the queue that runs the step (queues.h); 0: the main one */
     bool          chooses;   /* IF: by extents that the caller gives, before the run begins (flow.h) */
     HomeForm      home;      /* form of its kernel's code on a device; HOME_NONE: no device */

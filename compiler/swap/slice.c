@@ -105,7 +105,7 @@ static void take_weight(Program *program, Operand *x, Gather g, int index)
 static int axis_of(const Slicing *s, const Operand *x, int64_t moves)
 {
     for (int a = 0; a < x->rank; a++)
-        if (extent_is_const(x->dim[a]) && x->dim[a].max == s->cut.units && extent_is_const(x->stride[a]) &&
+        if (extent_is_const(x->dim[a]) && x->dim[a].max == s->cut.units.max && extent_is_const(x->stride[a]) &&
             x->stride[a].max == moves)
             return a;
     return -1;
@@ -157,7 +157,14 @@ static Cut channel_cut(const Step *step)
     for (int i = 0; i < cuts.count; i++)
         if (cuts.cut[i].weights)
             return cuts.cut[i];
-    return (Cut){.units = 0};
+    return (Cut){.units = extent_const(0)};
+}
+
+static void take_units(const Slicing *s, Step *slice, int64_t lo, int64_t hi)
+{
+    const UnitRange range = {s->program->model, s->cut.axis, extent_const(lo), extent_const(hi - lo)};
+
+    s->step->kernel->record->cut.take(slice, &range);
 }
 
 /* Elements by which each operand moves for one unit, and whether its extents fall. No slice moves by a distance that
@@ -166,7 +173,7 @@ static void find_moves(Slicing *s)
 {
     Step moved = step_copy(s->program, s->step);
 
-    s->step->kernel->record->cut.take(&moved, s->cut.axis, s->cut.grain, s->cut.units);
+    take_units(s, &moved, s->cut.grain, s->cut.units.max);
     s->moves = arena_array(s->program->arena, int64_t, s->step->noperand + 1);
     s->taken = arena_array(s->program->arena, bool, s->step->noperand + 1);
     for (int k = 0; k < s->step->noperand; k++) {
@@ -216,7 +223,7 @@ static Gather gather_columns(const Slicing *s, int k, int64_t lo, int64_t hi)
 static Gather gather_units(const Slicing *s, int k, int64_t lo, int64_t hi)
 {
     int64_t all = s->step->operand[k].dim[0].max, from = lo * s->moves[k];
-    bool    in_rows = s->rows > 1 && k == s->weights, is_last = hi == s->cut.units;
+    bool    in_rows = s->rows > 1 && k == s->weights, is_last = hi == s->cut.units.max;
     int64_t rows = in_rows ? s->rows : 1, length = in_rows ? s->apart : all;
 
     return (Gather){.from = from,
@@ -263,7 +270,7 @@ static Step make_slice(const Slicing *s, int64_t lo, int64_t hi, int index)
 {
     Step slice = step_copy(s->program, s->step);
 
-    s->step->kernel->record->cut.take(&slice, s->cut.axis, lo, hi);
+    take_units(s, &slice, lo, hi);
     for (int k = 0; k < slice.noperand; k++)
         take_operand(s, &slice, k, lo, hi, index);
     return slice;
@@ -282,7 +289,7 @@ static void narrow_cut(Slicing *s, int64_t bytes, int64_t limit)
     while (grain % (2 * LEAST_CHANNELS) == 0 && (double)bytes / (double)p.units * (double)grain > (double)limit)
         grain /= 2;
     s->panels = p;
-    s->cut = (Cut){.axis = CHANNELS, .units = p.units, .grain = grain, .weights = true};
+    s->cut = (Cut){.axis = CHANNELS, .units = extent_const(p.units), .grain = grain, .weights = true};
 }
 
 /* Bytes of constants that a step reads, each buffer once; text does not count. */
@@ -311,14 +318,14 @@ static int slices_of(Slicing *s, SliceLimit limit)
     s->cut = channel_cut(s->step);
     if (limit.node)
         narrow_cut(s, bytes, limit.limit);
-    if (!s->cut.units)
+    if (!s->cut.units.max)
         return 0;
     find_moves(s);
     find_rows(s);
     for (int k = 0; k < s->step->noperand; k++)
         if (!can_take(s, k))
             return 0;
-    grains = int_ceil_div(s->cut.units, s->cut.grain);
+    grains = int_ceil_div(s->cut.units.max, s->cut.grain);
     return (int)(s->panels.units ? grains : int_min(int_ceil_div(bytes, limit.limit), grains));
 }
 
@@ -328,7 +335,7 @@ static Splice slice_step(Program *program, int index, SliceLimit limit)
     Slicing s = {.program = program, .step = &program->step[index]};
     int     count = slices_of(&s, limit);
     Splice  splice = {.at = index, .removed = 1};
-    int64_t grains = count < 2 ? 0 : int_ceil_div(s.cut.units, s.cut.grain);
+    int64_t grains = count < 2 ? 0 : int_ceil_div(s.cut.units.max, s.cut.grain);
 
     if (count < 2)
         return (Splice){.at = index};
@@ -337,7 +344,7 @@ static Splice slice_step(Program *program, int index, SliceLimit limit)
     splice.count = count;
     for (int i = 0; i < count; i++)
         splice.step[i] = make_slice(&s, grains * i / count * s.cut.grain,
-                                    int_min(grains * (i + 1) / count * s.cut.grain, s.cut.units), i);
+                                    int_min(grains * (i + 1) / count * s.cut.grain, s.cut.units.max), i);
     return splice;
 }
 

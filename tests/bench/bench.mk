@@ -38,7 +38,7 @@ bench-queues: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BENCH_MODELS)/
 # Networks whose extents are known only while running, beside the same with constants.
 bench-extents: $(BUILD)/occamyc $(VENV)
 	$(PYTHON) tests/bench/extents.py --occamyc=$(BUILD)/occamyc --folder=$(BUILD)/bench --real='$(REAL)' --networks='$(BENCH_NETWORKS)' \
-	    --rounds=$(BENCH_ROUNDS) --cc='$(CC)' --document=$(if $(BENCH_NETWORKS),,$(EXTENTS_PAGE))
+	    --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --cc='$(CC)' --document=$(if $(BENCH_NETWORKS),,$(EXTENTS_PAGE))
 
 # Generated C against generated C, without a word to the C compiler about the machine; emx-onnx-cgen's takes seconds a run.
 bench-plain: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BENCH_FILES)

@@ -1,14 +1,15 @@
 """Times networks with extents that are known only while running beside the same networks with constants, at the upper bounds and
-with smaller extents, by turns on one processor; and their arenas and the C compiler's time.
+with smaller extents, by turns on one processor or on several; and their arenas and the C compiler's time.
 
-User time of a process counts, less that of a start without runs, since other programs may take the processor; of all turns the
-least of either.
+User time of a process on one processor counts, since other programs may take it, and elapsed time on several; less that of a start
+without runs; of all turns the least of either.
 """
 
 import argparse
 import json
 import os
 import resource
+import time
 from pathlib import Path
 
 import numpy as np
@@ -18,12 +19,12 @@ import extent_cases
 from programs import graph_inputs, run_quietly
 from report import geometric, processor
 
-LONG = 0.025  # seconds of user time
+LONG = 0.025  # seconds
 
 TEXT = """# Extents known only while running
 
 Written by `make bench-extents`: networks of `tests/bench/extent_cases.py` with constant extents, and with bounds (`--dim H=A..B`),
-as programs that run by turns on one processor of {cpu}, load {load} at the end. Milliseconds of user time, the least of {rounds}
+as programs that run by turns on {cpus} of {cpu}, load {load} at the end. Milliseconds of {time} time, the least of {rounds}
 turns; *smaller*: a run with smaller extents than the bounds, against a network of those as constants. *cc*: user seconds of
 `{cc}` for the generated file. All weights are seeded and random, but those of yolox_nano, silero_vad and gtcrn_simple.
 The transformers have BERT-base's widths and 2 layers, the recurrent layers 128 inputs and 256 units.
@@ -39,17 +40,23 @@ def user_seconds(command, folder):
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
+def elapsed_seconds(command, folder):
+    before = time.monotonic()
+    run_quietly(command, folder)
+    return time.monotonic() - before
+
+
 class Program:
     """One network whose words stand for numbers, or for all within bounds."""
 
     def __init__(self, args, name, kind, case, model, words):
         self.values = case.values
-        self.folder = Path(args.folder).resolve() / "extents" / f"{name}_{kind}"
+        self.folder = Path(args.folder).resolve() / f"extents_{args.threads}" / f"{name}_{kind}"
         self.folder.mkdir(parents=True, exist_ok=True)
         onnx.save(model, self.folder / "net.onnx")
         bounds = [f"--dim={word}={value}" for word, value in words.items()] + [f"--dim={i}:values={v}" for i, v in case.values.items()]
         run_quietly([Path(args.occamyc).resolve(), "net.onnx", "-o", "model.c", "--main=main.c", "--target=native", "--quiet",
-                     "--report=report.json", *bounds], self.folder)
+                     f"--threads={args.threads}", "--report=report.json", *bounds], self.folder)
         command = [*args.cc.split(), "-O2", "-march=native", "-c"]
         self.compiling = user_seconds([*command, "model.c"], self.folder)
         run_quietly([*command, "main.c"], self.folder)
@@ -71,7 +78,8 @@ class Program:
 
     def seconds(self, args, inputs, count):
         """Of `count` runs and the start."""
-        return user_seconds(["taskset", "-c", args.cpu, "./model", *inputs, "-o", "out", "--repeat", str(count)], self.folder)
+        seconds = user_seconds if args.threads == 1 else elapsed_seconds
+        return seconds(["taskset", "-c", args.cpus, "./model", *inputs, "-o", "out", "--repeat", str(count)], self.folder)
 
 
 class Way:
@@ -124,10 +132,11 @@ def main():
     parser.add_argument("--networks", default="")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.2, help="of the runs of one turn")
-    parser.add_argument("--cpu", default=str(max(os.sched_getaffinity(0))))
+    parser.add_argument("--threads", type=int, default=1, help="each on a processor of its own, the last ones")
     parser.add_argument("--cc", default="cc")
     parser.add_argument("--document", default="")
     args = parser.parse_args()
+    args.cpus = ",".join(map(str, sorted(os.sched_getaffinity(0))[-args.threads:]))
     rows, ratios = [], []
     for name in args.networks.replace(",", " ").split() or extent_cases.CASES:
         case = extent_cases.CASES[name]
@@ -146,7 +155,9 @@ def main():
     rows.append(f"| geometric mean | | | | {mean[0]:.3f} | | | | {mean[1]:.3f} | | | {mean[2]:.3f} | | |")
     print(rows[-1])
     if args.document:
-        head = TEXT.format(cpu=processor(), load=f"{os.getloadavg()[0]:.1f}", rounds=args.rounds, cc=f"{args.cc} -O2 -march=native")
+        one = args.threads == 1
+        head = TEXT.format(cpu=processor(), cpus="one processor" if one else f"{args.threads} processors", time="user" if one else "elapsed",
+                           load=f"{os.getloadavg()[0]:.1f}", rounds=args.rounds, cc=f"{args.cc} -O2 -march=native")
         Path(args.document).write_text(head + "\n".join(rows) + "\n")
 
 

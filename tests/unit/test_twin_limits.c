@@ -41,7 +41,7 @@ static Step *convolution(World *w, const char *kernel)
         for (int i = 0; i < 5; i++)
             step->operand[k].dim[i] = extent_const(1);
     }
-    slice_set(step, "pad", 2, 0);
+    slice_set(step, "pad", 2, extent_const(0));
     return step;
 }
 
@@ -58,8 +58,8 @@ static bool on_device(World *w, const Step *step)
 /* The extents of x and y along an axis. */
 static void set_axis(Step *step, int axis, int64_t x, int64_t y)
 {
-    slice_set(step, "xdim", axis, x);
-    slice_set(step, "ydim", axis, y);
+    slice_set(step, "xdim", axis, extent_const(x));
+    slice_set(step, "ydim", axis, extent_const(y));
 }
 
 static const char *const kernels[] = {"conv_krsc_f32", "conv_work_f32", "conv_q_u8_i8"};
@@ -97,17 +97,17 @@ static void windows_count_by_their_reach(void **state)
         int   count;
 
         set_axis(step, WIDTH, most / 2, 3);
-        slice_set(step, "stride", 2, most / 2);
+        slice_set(step, "stride", 2, extent_const(most / 2));
         assert_true(on_device(w, step));
-        slice_set(step, "ydim", WIDTH, 4);
+        slice_set(step, "ydim", WIDTH, extent_const(4));
         assert_false(on_device(w, step));
         step_extents_of(step, "ydim", &count)[WIDTH].expr = 0; /* known while running only, four at most */
         assert_false(on_device(w, step));
         set_axis(step, WIDTH, 1, 1);
-        slice_set(step, "kernel", 2, 3);
-        slice_set(step, "dilation", 2, most / 2);
+        slice_set(step, "kernel", 2, extent_const(3));
+        slice_set(step, "dilation", 2, extent_const(most / 2));
         assert_true(on_device(w, step));
-        slice_set(step, "dilation", 2, most / 2 + 1);
+        slice_set(step, "dilation", 2, extent_const(most / 2 + 1));
         assert_false(on_device(w, step));
     }
 }
@@ -120,10 +120,10 @@ static void terms_fit_32_bits(void **state)
     for (int k = 0; k < KERNELS; k++) {
         Step *step = convolution(w, kernels[k]);
 
-        slice_set(step, "xdim", CHANNELS, (1 << 16) - 3);
-        slice_set(step, "kernel", 0, (1 << 16) - 1);
+        slice_set(step, "xdim", CHANNELS, extent_const((1 << 16) - 3));
+        slice_set(step, "kernel", 0, extent_const((1 << 16) - 1));
         assert_true(on_device(w, step));
-        slice_set(step, "kernel", 0, 1 << 16);
+        slice_set(step, "kernel", 0, extent_const(1 << 16));
         assert_false(on_device(w, step));
     }
 }
@@ -133,10 +133,10 @@ static void ranks_fit_32_bits(void **state)
     World *w = *state;
     Step  *step = step_of_ones(w, "topk_f32");
 
-    slice_set(step, "n", 0, most);
-    slice_set(step, "outer", 0, most + 1);
+    slice_set(step, "n", 0, extent_const(most));
+    slice_set(step, "outer", 0, extent_const(most + 1));
     assert_true(on_device(w, step));
-    slice_set(step, "n", 0, most + 1);
+    slice_set(step, "n", 0, extent_const(most + 1));
     assert_false(on_device(w, step));
 }
 
