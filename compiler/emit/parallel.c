@@ -96,15 +96,11 @@ static void put_open_slice(Emit *emit, const OpenSlice *open, Text *body)
     text_put(body, ";\n");
 }
 
-static const char *put_slices(Emit *emit, const Step *step, int index, const OpenSlice *open)
+/* Puts the function that runs one slice. */
+static void put_function(Emit *emit, const char *name, Text body)
 {
-    const char *name = arena_printf(emit->arena, "%s_parts_%d", emit->name, index);
-    Text        body = text_new(emit->arena), locals = text_new(emit->arena);
+    Text locals = text_new(emit->arena);
 
-    if (open)
-        put_open_slice(emit, open, &body);
-    else
-        put_cases(emit, step, &body);
     for (int i = 0; i < SHARED; i++)
         if (exists(emit, i) && emit_uses(body.data, shared[i].name))
             text_printf(&locals, "    %s%s = run->%s;\n", type_of(emit, i), shared[i].name, shared[i].name);
@@ -116,29 +112,50 @@ static const char *put_slices(Emit *emit, const Step *step, int index, const Ope
         text_printf(&emit->code.functions, "    const %s_context *run = (const %s_context *)context;\n%s\n", emit->name,
                     emit->name, locals.data);
     text_printf(&emit->code.functions, "%s%s}\n\n", locals.size ? "" : "    (void)context;\n", body.data);
-    return name;
+}
+
+/* Puts the call that runs all slices of a step. */
+static void put_slices(Emit *emit, const Step *step, const char *name, Text *call)
+{
+    OpenSlice open;
+    bool      is_open = step_slice_while_running(emit->program, step, &open);
+    Text      body = text_new(emit->arena);
+
+    if (is_open)
+        put_open_slice(emit, &open, &body);
+    else
+        put_cases(emit, step, &body);
+    put_function(emit, name, body);
+    text_printf(call, "occ_parallel%s(memory->parallel_for, memory->parallel_context, %s, &context, ",
+                step->rounds ? "_rounds" : "", name);
+    if (step->rounds) {
+        text_put(call, "&context.round_index, ");
+        emit_extent(emit, call, step->kernel->record->rounds(emit->program->model, step));
+        text_put(call, ", ");
+    }
+    emit_extent(emit, call, is_open ? open.count : extent_const(step->slices));
+    text_put(call, ")");
 }
 
 void emit_parallel(Emit *emit, int index, Text *call)
 {
     const Step *step = &emit->program->step[index];
-    const char *name;
-    Text        rounds = text_new(emit->arena);
-    OpenSlice   open;
-    bool        is_open = step_slice_while_running(emit->program, step, &open);
+    const char *name = arena_printf(emit->arena, "%s_parts_%d", emit->name, index);
 
     emit->parallel = true;
+    emit->rounds |= step->rounds;
     emit_only_set(emit, step);
-    if (step->rounds) {
-        emit->rounds = true;
-        text_put(&rounds, ", &context.round_index, ");
-        emit_extent(emit, &rounds, step->kernel->record->rounds(emit->program->model, step));
+    if (step->few.below) {
+        Step      few = step_of_few(step);
+        OpenSlice open;
+
+        step_slice_while_running(emit->program, step, &open);
+        emit_extent(emit, call, open.units);
+        text_printf(call, " < %lld ? ", (long long)step->few.below);
+        put_slices(emit, &few, arena_printf(emit->arena, "%s_of_few", name), call);
+        text_put(call, " : ");
     }
-    name = put_slices(emit, step, index, is_open ? &open : NULL);
-    text_printf(call, "occ_parallel%s(memory->parallel_for, memory->parallel_context, %s, &context%s, ",
-                step->rounds ? "_rounds" : "", name, rounds.size ? rounds.data : "");
-    emit_extent(emit, call, is_open ? open.count : extent_const(step->slices));
-    text_put(call, ")");
+    put_slices(emit, step, name, call);
     emit_only_set(emit, NULL);
 }
 

@@ -124,9 +124,10 @@ void slice_move(Step *slice, const UnitRange *range, int operand, Extent element
 {
     Operand *x = operand < 0 ? NULL : &slice->operand[operand];
 
-    if (x && x->buffer >= 0)
-        x->offset =
-            extent_op(range->model, EXPR_ADD, x->offset, extent_op(range->model, EXPR_MUL, range->lo, elements));
+    if (!x || x->buffer < 0 || extent_is(range->lo, 0))
+        return;
+    elements = extent_op(range->model, EXPR_MUL, range->lo, elements);
+    x->offset = extent_op(range->model, EXPR_ADD, x->offset, elements);
 }
 
 void slice_move_named(Step *slice, const UnitRange *range, const char *name, Extent elements)
@@ -137,7 +138,7 @@ void slice_move_named(Step *slice, const UnitRange *range, const char *name, Ext
 void cut_offer(Cuts *cuts, int axis, Extent units, int64_t grain, double weight)
 {
     if (units.max > grain && cuts->count < MAX_CUTS)
-        cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight, false};
+        cuts->cut[cuts->count++] = (Cut){axis, units, grain, weight, false, false};
 }
 
 void cut_offer_axes(const Step *step, Cuts *cuts, const char *rank, const char *dim, int64_t grain)

@@ -13,6 +13,7 @@ typedef struct Cut {
     int64_t grain;
     double  weight;  /* at least 1: a factor that makes this cut less attractive than one that is equally even */
     bool    weights; /* each piece reads weights of its own: output channels */
+    bool    alone;   /* only where a run brings one image */
 } Cut;
 
 /* Units [lo, lo + count) along an axis, in numbers or in run-time integers of `model`. */

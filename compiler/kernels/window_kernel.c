@@ -30,15 +30,21 @@ static int first_space(const Step *step)
     return axis;
 }
 
-/* Offers rows of the result; the rows of a matrix product in multiples of every tile's height. */
+/* Offers images, and rows of the result where there may be one image; the rows of a matrix product in multiples of
+ * every tile's height. Operands of the expression are read by the number of the pixel, which only rows of one image
+ * have in order. */
 void window_offer(const Step *step, Cuts *cuts, int64_t grain, double weight)
 {
-    int axis = first_space(step);
+    int    axis = first_space(step);
+    Extent images = step_extent(step, "ydim", BATCH);
 
-    if (step_value(step, "ydim", 0) > 1)
-        cut_offer(cuts, 0, step_extent(step, "ydim", 0), 1, 1.0);
-    else
-        cut_offer(cuts, axis, step_extent(step, "ydim", axis), axis == 4 && grain == 1 ? 2 : grain, weight);
+    if (images.max > 1)
+        cut_offer(cuts, BATCH, images, 1, 1.0);
+    if (images.max > 1 && extent_is_const(images))
+        return;
+    cut_offer(cuts, axis, step_extent(step, "ydim", axis), axis == WIDTH && grain == 1 ? 2 : grain, weight);
+    if (cuts->count && cuts->cut[cuts->count - 1].axis == axis)
+        cuts->cut[cuts->count - 1].alone = images.max > 1 && step->noperand > step->nparam;
 }
 
 void window_offer_rows(const Step *step, Cuts *cuts)
@@ -62,10 +68,10 @@ typedef struct InputRows {
 
 static InputRows input_rows(const Step *slice, const UnitRange *range)
 {
-    Model  *m = range->model;
-    int     k = range->axis - DEPTH;
-    Extent  step = step_extent(slice, "stride", k), last = extent_op(m, EXPR_SUB, range->count, extent_const(1));
-    int64_t window = (step_value(slice, "kernel", k) - 1) * step_value(slice, "dilation", k) + 1;
+    Model    *m = range->model;
+    int       k = range->axis - DEPTH;
+    Extent    step = step_extent(slice, "stride", k), last = extent_op(m, EXPR_SUB, range->count, extent_const(1));
+    int64_t   window = (step_value(slice, "kernel", k) - 1) * step_value(slice, "dilation", k) + 1;
     InputRows read = {.first = extent_op(m, EXPR_MUL, range->lo, step)};
 
     read.first = extent_op(m, EXPR_SUB, read.first, step_extent(slice, "pad", k));

@@ -46,12 +46,11 @@ static int check_apart(const Program *program, Diag *diag, int index, int slice,
     return 0;
 }
 
-static int check_step(const Program *program, Diag *diag, int index)
+static int check_step(const Program *program, Diag *diag, int index, const Step *step)
 {
-    const Step *step = &program->step[index];
-    Step       *slice = arena_array(program->arena, Step, step->slices);
-    OpenSlice   open;
-    bool        is_open = step_slice_while_running(program, step, &open);
+    Step     *slice = arena_array(program->arena, Step, step->slices);
+    OpenSlice open;
+    bool      is_open = step_slice_while_running(program, step, &open);
 
     for (int i = 0; i < step->slices; i++) {
         slice[i] = step_slice(program, step, i);
@@ -61,6 +60,11 @@ static int check_step(const Program *program, Diag *diag, int index)
         for (int before = 0; before < i; before++)
             if (check_apart(program, diag, index, i, &slice[i], &slice[before]) < 0)
                 return -1;
+    }
+    if (step->few.below) {
+        Step few = step_of_few(step);
+
+        return check_step(program, diag, index, &few);
     }
     return 0;
 }
@@ -73,7 +77,7 @@ int program_check_slices(const Program *program, Diag *diag)
     trial.arena = arena_child(program->arena);
     for (int s = 0; s < program->nstep && status == 0; s++)
         if (program->step[s].slices > 1)
-            status = check_step(&trial, diag, s);
+            status = check_step(&trial, diag, s, &program->step[s]);
     arena_free(trial.arena);
     return status;
 }

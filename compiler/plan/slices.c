@@ -245,19 +245,28 @@ static void try_both(const Cuts *cuts, int threads, Division *best)
         }
 }
 
-/* The weight of a cut of a step that has enough work for `most` slices. A run may bring fewer units than there are
- * threads: another cut is better where a unit is worth a slice by itself (images), and worse where it is not (rows of a
- * norm), since then such a run needs no threads. */
-static double weight_of(const Cut *cut, double most)
-{
-    bool is_large = most >= 4.0 * (double)cut->units.max;
+/* What a step may be cut into. */
+typedef struct Limits {
+    int    threads, each; /* slices for each thread, at most */
+    double most;          /* slices that the work is enough for */
+} Limits;
 
-    return extent_is_const(cut->units) ? cut->weight : cut->weight * (is_large ? 1.25 : 0.8);
+/* Whether one unit alone is worth several slices. Examples: an image, but no row of a norm. */
+static bool is_large(const Cut *cut, const Limits *limits)
+{
+    return limits->most >= 2.0 * (double)cut->units.max;
 }
 
-/* The cut whose busiest thread has the least to do: one slice for each of `threads` threads, or `each` slices for
- * each, where the work is enough for `most` slices. */
-static Division best_division(const Program *program, const Step *step, int threads, int each, double most)
+/* Where units are small and only the run knows how many, a run of few of them needs no threads, which another cut would
+ * wake. */
+static double weight_of(const Cut *cut, const Limits *limits)
+{
+    return extent_is_const(cut->units) || is_large(cut, limits) ? cut->weight : 0.9 * cut->weight;
+}
+
+/* The cut whose busiest thread has the least to do, of those with constant units (for few images), or of those that are
+ * right for all runs. */
+static Division best_division(const Program *program, const Step *step, const Limits *limits, bool constant)
 {
     const KernelRecord *record = step->kernel->record;
     bool                fixed = step_passed_constants(step);
@@ -266,19 +275,22 @@ static Division best_division(const Program *program, const Step *step, int thre
 
     record->cut.offer(step, &cuts);
     for (int i = 0; i < cuts.count; i++) {
-        if (!fixed && !holds_while_running(program, step, &cuts.cut[i], i))
-            continue;
-        for (int more = 1; more <= each; more++) {
-            const Cut *cut = &cuts.cut[i];
-            Division   division = {i, -1, (int)int_min((int64_t)threads * more, grains_of(cut)), 0.0};
+        const Cut *cut = &cuts.cut[i];
 
-            division.share = busiest(cut, division.slices, threads) * weight_of(cut, most);
-            if (division.slices > 1 && busiest(cut, division.slices, threads) < 1.0 && is_better(&division, &best))
+        if ((constant ? !extent_is_const(cut->units) : cut->alone) ||
+            (!fixed && !holds_while_running(program, step, cut, i)))
+            continue;
+        for (int more = 1; more <= limits->each; more++) {
+            Division division = {i, -1, (int)int_min((int64_t)limits->threads * more, grains_of(cut)), 0.0};
+
+            division.share = busiest(cut, division.slices, limits->threads) * weight_of(cut, limits);
+            if (division.slices > 1 && busiest(cut, division.slices, limits->threads) < 1.0 &&
+                is_better(&division, &best))
                 best = division;
         }
     }
     if (record->cut.both && fixed)
-        try_both(&cuts, threads, &best);
+        try_both(&cuts, limits->threads, &best);
     return best;
 }
 
@@ -307,11 +319,27 @@ static int64_t least_units(const Step *step, double work, int microseconds)
     return int_round_up((int64_t)units + 1, cut.grain);
 }
 
+/* How the step is cut by a run of fewer units than threads, where one of them is worth several slices. */
+static FewUnits cut_of_few(const Program *program, const Step *step, const Limits *limits)
+{
+    Cut      cut = cut_of(step);
+    Cuts     cuts = {.count = 0};
+    Division division;
+
+    if (!is_large(&cut, limits) || extent_min(program->model, cut.units) >= limits->threads)
+        return (FewUnits){.below = 0};
+    division = best_division(program, step, limits, true);
+    if (division.slices < 2)
+        return (FewUnits){.below = 0};
+    step->kernel->record->cut.offer(step, &cuts);
+    return (FewUnits){division.cut, division.slices, cuts.cut[division.cut].alone ? 2 : limits->threads};
+}
+
 static void cut_step(Program *program, Step *step, int threads, int microseconds)
 {
     const KernelRecord *record = step->kind == STEP_KERNEL ? step->kernel->record : &kernel_plain;
-    double              most, work;
-    int                 each;
+    double              work;
+    Limits              limits;
     Division            division;
 
     if (!record->cut.offer || reads_optional(program, step) || has_parts_of_bytes(step) ||
@@ -320,12 +348,14 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     work = record->cut.work(step);
     if (work <= 0.0) /* tensors without elements, which may lie nowhere */
         return;
-    most = microseconds ? work / (microseconds * 1000.0) : 1e6;
-    threads = most < threads ? (int)most : threads;
-    if (threads < 2)
+    limits.most = microseconds ? work / (microseconds * 1000.0) : 1e6;
+    limits.threads = limits.most < threads ? (int)limits.most : threads;
+    if (limits.threads < 2)
         return;
-    each = has_scratch(program, step) || record->rounds ? 1 : (int)(most / (2.0 * threads));
-    division = best_division(program, step, threads, each < 1 ? 1 : each < PARTS_EACH ? each : PARTS_EACH, most);
+    limits.each = (int)int_max(int_min((int64_t)(limits.most / (2.0 * limits.threads)), PARTS_EACH), 1);
+    if (has_scratch(program, step) || record->rounds)
+        limits.each = 1;
+    division = best_division(program, step, &limits, false);
     if (division.slices < 2)
         return;
     step->slices = division.slices;
@@ -333,9 +363,11 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     step->remainder = division.remainder;
     step->rounds = record->rounds;
     step->least = least_units(step, work, microseconds);
+    if (!extent_is_const(cut_of(step).units))
+        step->few = cut_of_few(program, step, &limits);
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
-            program->buffer[step->operand[k].buffer].copies = step->slices;
+            program->buffer[step->operand[k].buffer].copies = (int)int_max(step->slices, step->few.slices);
 }
 
 void program_cut_steps(Program *program, int threads, int microseconds)
@@ -387,6 +419,16 @@ Step step_slice(const Program *program, const Step *step, int index)
         take_piece(program, &slice, &cuts.cut[step->cut], index, step->slices);
     move_scratch(program, &slice, extent_const(index));
     return slice;
+}
+
+Step step_of_few(const Step *step)
+{
+    Step few = *step;
+
+    few.cut = step->few.cut;
+    few.slices = step->few.slices;
+    few.few = (FewUnits){.below = 0};
+    return few;
 }
 
 bool step_slice_while_running(const Program *program, const Step *step, OpenSlice *open)

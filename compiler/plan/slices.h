@@ -31,6 +31,9 @@ typedef struct OpenSlice {
     Extent units, each, count; /* in all; of a slice, the last of which may have fewer; slices that there are */
 } OpenSlice;
 
+/* The step as it is cut where a run brings few units (Step.few): along an axis that is a constant. */
+Step step_of_few(const Step *step);
+
 /* False: the units are constant, and step_slice tells each slice. Memory is the program's arena's. */
 bool step_slice_while_running(const Program *program, const Step *step, OpenSlice *open);
 

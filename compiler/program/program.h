@@ -120,6 +120,12 @@ typedef struct LibraryEngine {
     int         nknob;
 } LibraryEngine;
 
+/* Another cut of a step, which a run takes that brings fewer than `below` units of the first one. */
+typedef struct FewUnits {
+    int     cut, slices;
+    int64_t below; /* 0: none */
+} FewUnits;
+
 typedef struct Step {
     StepKind      kind;
     const Kernel *kernel;  /* STEP_KERNEL */
@@ -137,6 +143,7 @@ typedef struct Step {
     int           cut;       /* where slices > 1: which of the cuts that its record offers */
     int           remainder; /* likewise: the cut along which the remainder of equal slices is shared, or -1: none */
     int64_t       least;     /* likewise: units of a slice, at least, where only the run knows how many there are */
+    FewUnits      few;       /* likewise: how it is cut where these are few */
     bool          rounds;    /* likewise: each slice is called in rounds (record.h) */
     int           queue;     /* number of the queue that runs the step (queues.h); 0: the main one */
     bool          chooses;   /* IF: by extents that the caller gives, before the run begins (flow.h) */

@@ -52,11 +52,11 @@ def convolution(shape, outputs, kernel, flags=(), **attributes):
     return model, list(flags)
 
 
-def residual():
+def residual(images=1):
     """The sum reads its operand at the pixel and channel that it writes."""
     w = {"w": weights(48, 48, 1, 1), "v": weights(48, 48, 1, 1)}
     return network([("Conv", ["x", "w"], "a", {}), ("Conv", ["a", "v"], "b", {}), ("Add", ["b", "x"], "y", {})],
-                   (1, 48, 41, 37), w), []
+                   (images, 48, 41, 37), w), []
 
 
 def transformed():
@@ -181,6 +181,7 @@ MODELS = {
     "last_grain": (convolution((1, 512, 13, 13), 1000, (1, 1)), {"conv"}), # which is not full: no rest for another cut
     "one_pixel": (convolution((1, 960, 1, 1), 240, (1, 1)), {"conv"}),
     "residual": (residual(), {"conv"}),
+    "residual_images": (residual(4), {"conv"}),
     "bytes_rows": (of_bytes((1, 36, 47, 43), 52, (3, 3), ["--winograd=off"], pads=[1, 1, 1, 1]), {"conv"}),
     "bytes_winograd": (of_bytes((1, 64, 45, 39), 68, (3, 3), ["--winograd=on"], pads=[1, 1, 1, 1]), {"winograd"}),
     "bytes_channels": (of_bytes((1, 160, 7, 7), 352, (3, 3), pads=[1, 1, 1, 1], strides=[2, 2]), {"conv"}),
@@ -204,7 +205,7 @@ MODELS = {
 
 
 # The axes of x that are known while running only, where they are not all behind the channels.
-OPEN = {"images": [0], "doubles": [0, 2], "attention": [1, 2], "many_keys": [2], "stacked": [1, 2], "product": [0], "norm": [1],
+OPEN = {"images": [0], "residual_images": [0], "doubles": [0, 2], "attention": [1, 2], "many_keys": [2], "stacked": [1, 2], "product": [0], "norm": [1],
         "moved": [0, 1, 2, 3], "packed": [0], **dict.fromkeys(["lstm", "gru", "gru_before", "rnn"], [0])}
 CONSTANT = {"members", "one_pixel"}
 
@@ -277,7 +278,7 @@ def check(arguments, name):
     if name in CONSTANT:
         return
     axes = OPEN.get(name, range(2, len(most)))
-    sizes = {axis: (most[axis], -(-most[axis] // 2), max(2, most[axis] // 4)) for axis in axes}
+    sizes = {axis: (most[axis], -(-most[axis] // 2), max(2, most[axis] // 4) if axis else 1) for axis in axes}
     bounds = [f"--dim=n{axis}={size[2]}..{size[0]}" for axis, size in sizes.items()]
     shapes = [[sizes[axis][i] if axis in sizes else n for axis, n in enumerate(most)] for i in range(3)]
     check_model(arguments, f"{name}.open", opened(model, axes), [*flags, *bounds], shapes)
