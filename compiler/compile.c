@@ -38,6 +38,7 @@ int compile_read(Compilation *c)
     if (c->whole)
         listed_inputs(c->whole, c->model, c->combination);
     c->model->rounds_float16 = c->options->rounds_float16;
+    c->model->allows_bytes = c->target->language == LANGUAGE_C;
     c->model->bound = c->options->bound;
     c->model->nbound = c->options->nbound;
     if (c->options->verify && *c->options->verify && verify_bounds(c->model, c->options, c->diag) < 0)

@@ -1,14 +1,12 @@
-/* nbits_q.c - matrix products with weights of 4 bits, which stay packed in memory, and with x rounded to bytes.
- *
- * Each block of a row of x, of as many places as weights share a scale, is rounded to -127 to 127 with a scale of its
- * own, largest / 127 ("Q8", as ONNX Runtime does for accuracy_level 4). Products of bytes are summed exactly within a
- * block. With weights w, zero point z and scale s of a block, x = a q, a result is the sum over blocks of
+/* nbits_q.c - matrix products with weights of 4 bits, which stay packed in memory, and with x rounded to bytes by
+ * round_blocks.c. Products of bytes are summed exactly within a block. With weights w, zero point z and scale s of a
+ * block, x = a q, a result is the sum over blocks of
  *     s (w - z) a q  =  s a (w q)  -  s z a (sum of q)
  * Example: 3 and -1 with a = 3 / 127 are the bytes 127 and -42; weights 5 and 9 make 5 * 127 - 9 * 42 = 257. */
 #include "occ_nbits_bytes.h"
 #include "occ_nbits_many.h"
 
-/* Rows that are rounded and multiplied together; the most places of a panel, unless a block is longer. */
+/* Rows that are multiplied together; the most places of a panel, unless a block is longer. */
 #define OCC_NBITS_BATCH 128
 #define OCC_NBITS_Q_DEPTH 1024
 
@@ -61,7 +59,7 @@ OCC_HOT void occ_nbits_some_q(const occ_nbits_call *g, const occ_nbits_bytes *x,
     }
     OCC_UNROLL(4)
     for (int r = 0; r < rows; r++) {
-        const occ_vf a = occ_nbits_load(x->scale + r * g->blocks + b, left);
+        const occ_vf a = occ_nbits_load(x->scale + r * (x->pitch / 4) + b, left);
         OCC_UNROLL(4)
         for (int c = 0; c < columns; c++) {
             const occ_vf s = occ_nbits_load(g->scale + (n + c) * g->blocks + b, left);
@@ -87,8 +85,8 @@ OCC_HOT void occ_nbits_subtract(const occ_nbits_call *g, const occ_nbits_bytes *
                 const occ_vf less = middle * occ_nbits_load(scale + i, count - i);
                 OCC_UNROLL(4)
                 for (int r = 0; r < rows; r++)
-                    total[r * columns + c] = occ_vfma(occ_nbits_load(x->zero + r * g->blocks + b + i, count - i), less,
-                                                      total[r * columns + c]);
+                    total[r * columns + c] = occ_vfma(occ_nbits_load(x->zero + r * (x->pitch / 4) + b + i, count - i),
+                                                      less, total[r * columns + c]);
             }
         }
     }
@@ -98,8 +96,7 @@ OCC_HOT void occ_nbits_subtract(const occ_nbits_call *g, const occ_nbits_bytes *
 OCC_HOT void occ_nbits_tile_q(const occ_nbits_call *g, const occ_nbits_bytes *all, int64_t r, int64_t n, int rows,
                               int columns)
 {
-    const occ_nbits_bytes x = {all->q + r * all->pitch, all->scale + r * g->blocks, all->zero + r * g->blocks,
-                               all->pitch};
+    const occ_nbits_bytes x = occ_nbits_bytes_from(all, r);
     const int64_t         words = g->bytes / 4, step = g->block < 8 * OCC_W ? OCC_W : g->block / 8;
     int64_t               w = 0;
     occ_vf                total[8];
@@ -239,8 +236,8 @@ OCC_HOT void occ_nbits_part_q(const occ_nbits_call *g, const occ_nbits_bytes *x,
         occ_nbits_sum_block(g, sum, words, q, x->pitch, b * (g->block / 8), vectors, rows);
         OCC_UNROLL(8)
         for (int i = 0; i < rows; i++) {
-            const occ_vf a = occ_vset(x->scale[(r + i) * g->blocks + b]);
-            const occ_vf zero = occ_vset(x->zero[(r + i) * g->blocks + b]);
+            const occ_vf a = occ_vset(x->scale[(r + i) * (x->pitch / 4) + b]);
+            const occ_vf zero = occ_vset(x->zero[(r + i) * (x->pitch / 4) + b]);
             OCC_UNROLL(2)
             for (int v = 0; v < vectors; v++) {
                 occ_vf *to = acc + i * vectors + v;
@@ -310,21 +307,22 @@ OCC_HOT void occ_nbits_panels_q(const occ_nbits_call *g, const occ_nbits_bytes *
 /* ------------------------------------------------------------------------------------------------------ the kernel */
 
 /* matmul_nbits_q - y = x w + bias, column by column, with x rounded to bytes.
- *   y, x, w, scale, packed, bias, form: as of matmul_nbits_f32, with 4 bits
- *   room: scratch of 32-bit words. For each of up to 128 rows: a quarter of blocks * block rounded up to 128, and
- *         2 * blocks; for more than 8 rows also 32 (1 + 8 / block) times the places of a panel / 4, which are
- *         blocks * block, but at most 1024 or one block */
-OCC_INLINE void occ_matmul_nbits_q(float *y, const float *x, const uint8_t *w, const float *scale,
+ *   y, w, scale, packed, bias, form: as of matmul_nbits_f32, with 4 bits
+ *   x: rows as occ_nbits_bytes.h describes them
+ *   room: for more than 8 rows, scratch of 32-bit words: 32 (1 + 8 / block) times the places of a panel / 4, which are
+ *         blocks * block, but at most 1024 or one block; else NULL */
+OCC_INLINE void occ_matmul_nbits_q(float *y, const uint8_t *x, const uint8_t *w, const float *scale,
                                    const uint8_t *packed, const float *bias, float *room, const occ_nbits *form)
 {
-    const int64_t blocks = (form->k + form->block - 1) / form->block, pitch = (blocks * form->block + 127) / 128 * 128;
+    const int64_t         blocks = occ_ceil_div(form->k, form->block);
+    const float          *scales = (const float *)(const void *)(x + occ_nbits_places(form->k, form->block));
+    const occ_nbits_bytes all = {x, scales, scales + blocks, occ_nbits_row(form->k, form->block)};
 
     for (int64_t r = 0; r < form->rows; r += OCC_NBITS_BATCH) {
         const int64_t         rows = occ_min(form->rows - r, OCC_NBITS_BATCH);
-        float                *scales = room + rows * (pitch / 4);
-        const occ_nbits_bytes bytes = {(uint8_t *)(void *)room, scales, scales + rows * blocks, pitch};
+        const occ_nbits_bytes bytes = occ_nbits_bytes_from(&all, r);
         const occ_nbits_call  g = {y + r * form->ystride,
-                                   x + r * form->k,
+                                   NULL,
                                    w,
                                    scale,
                                    NULL,
@@ -340,9 +338,8 @@ OCC_INLINE void occ_matmul_nbits_q(float *y, const float *x, const uint8_t *w, c
                                    blocks * (form->block / 2),
                                    (blocks + 1) / 2,
                                    NULL};
-        occ_nbits_round(&g, &bytes);
         if (rows > OCC_NBITS_FEW)
-            occ_nbits_panels_q(&g, &bytes, scales + 2 * rows * blocks);
+            occ_nbits_panels_q(&g, &bytes, room);
         else
             occ_nbits_few_q(&g, &bytes);
     }

@@ -222,6 +222,7 @@ struct Model {
     int           nimport;
     Graph        *main;
     bool          rounds_float16; /* --float16=rounded: results of narrow floats have no Value.wide */
+    bool          allows_bytes;   /* products may round their inputs to bytes where nodes say so: not on a device */
     Value       **value;          /* by id */
     int           nvalue, cvalue;
     Expr         *expr;

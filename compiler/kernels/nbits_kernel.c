@@ -49,5 +49,13 @@ static double work_nbits(const Step *step)
     return weights * (0.5 * (double)int_ceil_div(rows, 4) + 0.1 * (double)rows);
 }
 
+static double work_blocks(const Step *step)
+{
+    return (double)step_value(step, "rows", 0) * (double)step_value(step, "k", 0) * 0.3;
+}
+
+const KernelRecord kernel_blocks = {.cut = {cut_offer_first_line, cut_take_line, work_blocks, false},
+                                    .line = {{"rows", "x=k, y=row"}},
+                                    .touched = {{"x", "rows k"}, {"y", "rows row"}}};
 const KernelRecord kernel_nbits = {.cut = {offer_nbits, take_nbits, work_nbits, false},
                                    .units = {offer_results, take_results}};

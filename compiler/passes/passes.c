@@ -58,8 +58,9 @@ int passes_run(Model *model, Diag *diag)
         const char *name;
         PassFn      run;
     } passes[] = {
-        {"cancel", pass_cancel}, {"pad", pass_pad}, {"affine", pass_affine},         {"integer", pass_integer},
-        {"hoist", pass_hoist},   {"cse", pass_cse}, {"activation", pass_activation}, {"dce", pass_dce},
+        {"cancel", pass_cancel}, {"pad", pass_pad},     {"affine", pass_affine}, {"integer", pass_integer},
+        {"round", pass_round},   {"hoist", pass_hoist}, {"cse", pass_cse},       {"activation", pass_activation},
+        {"dce", pass_dce},
     };
 
     for (size_t i = 0; i < sizeof passes / sizeof *passes; i++) {

@@ -17,6 +17,7 @@ int pass_pad(Model *model, Diag *diag);    /* moves zero padding into the window
 int pass_affine(Model *model, Diag *diag); /* batch norm, scales and shifts into the weights before them */
 int pass_activation(Model *model, Diag *diag); /* activations that are spelled out become one operator */
 int pass_integer(Model *model, Diag *diag);    /* computes on integers between DequantizeLinear and QuantizeLinear */
+int pass_round(Model *model, Diag *diag);      /* rounds inputs of products to bytes, once for all that read them */
 int pass_hoist(Model *model,
                Diag  *diag);             /* moves scales and reshapes by axes of one element out of the way of fusion */
 int pass_dce(Model *model, Diag *diag); /* nodes whose results nobody reads */

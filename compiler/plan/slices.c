@@ -181,8 +181,8 @@ static bool has_slices_of(const Program *program, const Step *step, const Step *
  * rows, and its rows, of which each slice gets a share while running. */
 static bool holds_while_running(const Program *program, const Step *step, const Cut *cut, int index)
 {
-    Program trial = *program; /* the steps tried are forgotten, not so the expressions made */
-    bool    holds = cut->units.max <= INT32_MAX;
+    Program trial = *program;                    /* the steps tried are forgotten, not so the expressions made */
+    bool    holds = cut->units.max <= INT32_MAX; /* the value of a symbol is an int */
 
     trial.arena = arena_child(program->arena);
     for (int64_t by = 1; holds && by <= 1000; by *= 10) {
@@ -322,16 +322,16 @@ static int64_t least_units(const Step *step, double work, int microseconds)
 /* How the step is cut by a run of fewer units than threads, where one of them is worth several slices. */
 static FewUnits cut_of_few(const Program *program, const Step *step, const Limits *limits)
 {
-    Cut      cut = cut_of(step);
-    Cuts     cuts = {.count = 0};
-    Division division;
+    Cuts       cuts = {.count = 0};
+    const Cut *cut = &cuts.cut[step->cut];
+    Division   division;
 
-    if (!is_large(&cut, limits) || extent_min(program->model, cut.units) >= limits->threads)
+    step->kernel->record->cut.offer(step, &cuts);
+    if (!is_large(cut, limits) || extent_min(program->model, cut->units) >= limits->threads)
         return (FewUnits){.below = 0};
     division = best_division(program, step, limits, true);
     if (division.slices < 2)
         return (FewUnits){.below = 0};
-    step->kernel->record->cut.offer(step, &cuts);
     return (FewUnits){division.cut, division.slices, cuts.cut[division.cut].alone ? 2 : limits->threads};
 }
 

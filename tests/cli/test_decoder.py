@@ -165,12 +165,18 @@ class DecoderOfBytes(Case):
     def test_few_and_many_rows(self):
         self.follow(self.build(False), ["kitemafsohk", "i", "te", ".", "mafs", "o"])
 
+    def test_rows_are_rounded_once(self):
+        """Products of the same rows share their bytes: q, k and v, and gate and up."""
+        with open(os.path.join(os.path.dirname(self.build(False)), "decoder.c")) as file:
+            rounded = [line for line in file if "OCC_RUN" in line and "round_blocks" in line]
+        self.assertEqual(len(rounded), 4 * decoder.SMALL.layers + 1)
+
     def test_parts(self):
-        """All products are cut, along their columns: the rows are known while running only."""
+        """All products are cut, along their columns, and rows to be rounded, which are known while running only."""
         program = self.build(True, "--threads=3", "--part-time=0")
         with open(os.path.join(os.path.dirname(program), "decoder.c")) as file:
             cut = [line for line in file if "occ_parallel(memory" in line and "MatMulNBits" in line]
-        self.assertEqual(len(cut), 7 * decoder.SMALL.layers + 1)
+        self.assertEqual(len(cut), 11 * decoder.SMALL.layers + 2)
         self.follow(program, ["kitemafsohk", "i", "te"])
 
 

@@ -4,6 +4,7 @@
 #include "cache_f32.h"
 #include "nbits.c"
 #include "nbits_q.c"
+#include "round_blocks.c"
 
 typedef struct Case {
     int64_t rows, columns, k, block, bits, gap, blocks, bytes, zeros;
@@ -162,14 +163,18 @@ static double magnitude(const Case *c, const float *x, const float *scale, int64
     return sum;
 }
 
-/* The scratch that the kernel asks for. */
+/* The scratch that the kernel asks for, and bytes of a row. */
 static int64_t byte_words(const Case *c)
 {
     const int64_t places = c->blocks * c->block, most = c->block > 1024 ? c->block : 1024;
-    const int64_t part = places < most ? places : most, rows = c->rows < 128 ? c->rows : 128;
+    const int64_t part = places < most ? places : most;
 
-    return rows * ((places + 127) / 128 * 32 + 2 * c->blocks) +
-           (c->rows > 8 ? 32 * (part / 4 + 2 * part / c->block) : 0);
+    return c->rows > 8 ? 32 * (part / 4 + 2 * part / c->block) : 0;
+}
+
+static int64_t row_bytes(const Case *c)
+{
+    return (c->blocks * c->block + 127) / 128 * 128 + (8 * c->blocks + 127) / 128 * 128;
 }
 
 static void check_bytes(uint64_t *seed, int64_t rows, int64_t block)
@@ -183,7 +188,7 @@ static void check_bytes(uint64_t *seed, int64_t rows, int64_t block)
     c.zeros = (c.blocks + 1) / 2;
 
     const int64_t pitch = c.columns + c.gap, ny = c.rows * pitch, nx = c.rows * c.k, ns = c.columns * c.blocks,
-                  np = byte_words(&c);
+                  np = byte_words(&c), nq = c.rows * row_bytes(&c) / 4;
     float   *x = test_random_floats(seed, nx), *y = test_floats(ny), *scale = test_random_floats(seed, ns);
     float   *bias = c.bias ? test_random_floats(seed, c.columns) : NULL, *room = test_floats(np);
     uint8_t *w = random_bytes(seed, c.columns * c.bytes),
@@ -191,8 +196,9 @@ static void check_bytes(uint64_t *seed, int64_t rows, int64_t block)
 
     for (int64_t i = 0; i < nx && i < c.k / 2; i++) /* a block of zeros, and one that is as good as zero */
         x[i] = i < c.k / 4 ? 0.0f : 1e-38f;
-    float *as_bytes = rounded(&c, x);
-    occ_matmul_nbits_q(y, x, w, scale, packed, bias, room,
+    float *as_bytes = rounded(&c, x), *q = test_floats(nq);
+    occ_round_blocks((uint8_t *)q, x, c.rows, c.k, c.block, row_bytes(&c));
+    occ_matmul_nbits_q(y, (const uint8_t *)q, w, scale, packed, bias, np ? room : NULL,
                        &(occ_nbits){c.rows, c.columns, c.k, c.block, c.bits, pitch});
     for (int64_t r = 0; r < c.rows; r++)
         for (int64_t n = 0; n < pitch; n++) {
@@ -206,6 +212,7 @@ static void check_bytes(uint64_t *seed, int64_t rows, int64_t block)
     free(packed);
     test_release(x, nx);
     test_release(as_bytes, nx);
+    test_release(q, nq);
     test_release(y, ny);
     test_release(scale, ns);
     test_release(room, np);
@@ -228,9 +235,9 @@ static void rows_rounded_to_bytes_are_multiplied(void **state)
 /* A block with NaN or infinity has no finite results. */
 static void what_is_not_finite_stays_so(void **state)
 {
-    enum { ROWS = 10, COLUMNS = 3, K = 64 };
+    enum { ROWS = 10, COLUMNS = 3, K = 64, ROW = 256 };
     uint64_t  seed = 13;
-    float     x[ROWS * K], y[ROWS * COLUMNS], scale[2 * COLUMNS], room[ROWS * (32 + 4) + 32 * (16 + 4)];
+    float     x[ROWS * K], y[ROWS * COLUMNS], scale[2 * COLUMNS], room[32 * (16 + 4)], q[ROWS * ROW / 4];
     uint8_t   w[COLUMNS * K / 2];
     const int bad[] = {3, 5};
 
@@ -244,7 +251,9 @@ static void what_is_not_finite_stays_so(void **state)
     x[bad[0] * K + 40] = (float)NAN;
     x[bad[1] * K + 7] = (float)INFINITY;
     for (int rows = 6; rows <= ROWS; rows += 4) { /* few rows, and many */
-        occ_matmul_nbits_q(y, x, w, scale, NULL, NULL, room, &(occ_nbits){rows, COLUMNS, K, 32, 4, COLUMNS});
+        occ_round_blocks((uint8_t *)q, x, rows, K, 32, ROW);
+        occ_matmul_nbits_q(y, (const uint8_t *)q, w, scale, NULL, NULL, room,
+                           &(occ_nbits){rows, COLUMNS, K, 32, 4, COLUMNS});
         for (int i = 0; i < rows * COLUMNS; i++)
             assert_int_equal(isfinite(y[i]), i / COLUMNS != bad[0] && i / COLUMNS != bad[1]);
     }

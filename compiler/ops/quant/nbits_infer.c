@@ -1,5 +1,6 @@
 /* nbits_infer.c - types of com.microsoft's operators on weights of few bits. */
 #include "infer/infer.h"
+#include "ops/quant/nbits.h"
 #include "ops/rules.h"
 
 /* ------------------------------------------------------------------------------------------------------ MatMulNBits */
@@ -86,6 +87,24 @@ int infer_matmul_nbits(Infer *infer, Node *node)
         return -1;
     type.dim[type.rank - 1] = extent_const(n);
     return infer_set(infer, node, 0, infer_shaped(type.dtype, &type));
+}
+
+/* The bytes of RoundBlocks lie along the last axis. */
+int infer_round_blocks(Infer *infer, Node *node)
+{
+    Type    type = node->in[0]->type;
+    Extent *k = &type.dim[type.rank - 1];
+
+    *k = extent_const(nbits_row_bytes(k->max, node_int(node, "block_size", 32)));
+    return infer_set(infer, node, 0, infer_shaped(DTYPE_U8, &type));
+}
+
+int infer_nbits_product(Infer *infer, Node *node)
+{
+    Type type = node->in[0]->type;
+
+    type.dim[type.rank - 1] = extent_const(node_int(node, "N", 0));
+    return infer_set(infer, node, 0, infer_shaped(DTYPE_F32, &type));
 }
 
 /* --------------------------------------------------------------------------------------------- GatherBlockQuantized */

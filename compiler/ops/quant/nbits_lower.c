@@ -1,6 +1,7 @@
 /* nbits_lower.c - matmuls with weights of few bits, which stay packed in the constants. */
 #include "infer/infer.h"
 #include "lower/call.h"
+#include "ops/quant/nbits.h"
 #include "ops/rules.h"
 #include "support/int.h"
 
@@ -9,12 +10,8 @@ enum { X, W, SCALE, ZERO, GROUP, BIAS };
 /* As in nbits.c: more rows than FEW_ROWS are multiplied by panels of decoded weights, fewer by SUMS rows at a time. */
 enum { FEW_ROWS = 8, SUMS = 4, PANEL = 32, DEPTH = 512 };
 
-/* As in nbits_q.c: rows that are rounded together, places of a panel, and what the bytes of a row are a multiple of. */
-enum { BATCH = 128, BYTE_DEPTH = 1024, BYTE_STEP = 128 };
-
-/* The accuracy_level that lets a product round its input to bytes, and the most places whose products 32 bits hold, by
- * far: each is 15 * 127 at most. */
-enum { BYTES_ALLOWED = 4, MOST_BLOCK = 1 << 16 };
+/* As in nbits_q.c: places of a panel. */
+enum { BYTE_DEPTH = 1024 };
 
 static int optional_input(Lower *lower, const Node *node, int index, DType dtype, Operand *out)
 {
@@ -36,24 +33,14 @@ static Operand scratch_for(Lower *lower, const Node *node, const Operand *group,
     return lower_scratch(lower, DTYPE_F32, int_max(panel, few), "panel");
 }
 
-/* Scratch of rows rounded to bytes, and of a panel of weights, in words of 32 bits. */
-static Operand scratch_for_bytes(Lower *lower, const Node *node, Extent rows, int64_t k)
+/* Scratch of a panel of weights as bytes, in words of 32 bits. */
+static Operand scratch_for_bytes(Lower *lower, int64_t block, Extent rows, int64_t k)
 {
-    int64_t block = node_int(node, "block_size", 32), blocks = int_ceil_div(k, block);
-    int64_t row = int_ceil_div(blocks * block, BYTE_STEP) * (BYTE_STEP / 4) + 2 * blocks;
-    int64_t places = rows.max > FEW_ROWS ? int_min(blocks * block, int_max(BYTE_DEPTH, block)) : 0;
+    int64_t places = int_min(int_round_up(k, block), int_max(BYTE_DEPTH, block));
 
-    return lower_scratch(lower, DTYPE_F32, int_min(rows.max, BATCH) * row + PANEL * (places / 4 + 2 * places / block),
-                         "bytes");
-}
-
-/* Whether the input is rounded to bytes: where ONNX Runtime does, with 4 bits. On a device floats take no longer, since
- * its threads wait for weights. */
-static bool takes_bytes(const Lower *lower, const Node *node, const Operand *zero, const Operand *group)
-{
-    return node_int(node, "accuracy_level", 0) == BYTES_ALLOWED && node_int(node, "bits", 4) == 4 &&
-           node_int(node, "block_size", 32) <= MOST_BLOCK && zero->buffer < 0 && group->buffer < 0 &&
-           lower->program->language == LANGUAGE_C;
+    if (rows.max <= FEW_ROWS)
+        return operand_absent(DTYPE_F32);
+    return lower_scratch(lower, DTYPE_F32, PANEL * (places / 4 + 2 * places / block), "panel");
 }
 
 int lower_matmul_nbits(Lower *lower, const Node *node)
@@ -69,14 +56,40 @@ int lower_matmul_nbits(Lower *lower, const Node *node)
         return -1;
     rows = operand_count(lower, &y, 0, y.rank - 1);
     k = x.dim[x.rank - 1];
-    if (takes_bytes(lower, node, &zero, &group))
-        return STEP_OUTPUT(lower, node, y, "matmul_nbits_q", ARG(x, x), ARG(w, w), ARG(scale, scale),
-                           ARG(packed, packed), ARG(bias, bias), ARG(room, scratch_for_bytes(lower, node, rows, k.max)),
-                           ARG(rows, rows), ARG(columns, y.dim[y.rank - 1]), ARG(k, k),
-                           ARG(block, node_int(node, "block_size", 32)), ARG(bits, 4), ARG(ystride, y.dim[y.rank - 1]));
     return STEP_OUTPUT(lower, node, y, "matmul_nbits_f32", ARG(x, x), ARG(w, w), ARG(scale, scale), ARG(zero, zero),
                        ARG(packed, packed), ARG(group, group), ARG(bias, bias),
                        ARG(panel, scratch_for(lower, node, &group, rows, k.max)), ARG(rows, rows),
                        ARG(columns, y.dim[y.rank - 1]), ARG(k, k), ARG(block, node_int(node, "block_size", 32)),
                        ARG(bits, node_int(node, "bits", 4)), ARG(ystride, y.dim[y.rank - 1]));
+}
+
+/* Rows of floats as bytes, which lie along the last axis. */
+int lower_round_blocks(Lower *lower, const Node *node)
+{
+    Operand x, y;
+
+    if (lower_input_dense(lower, node, X, &x) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    return STEP_OUTPUT(lower, node, y, "round_blocks", ARG(x, x), ARG(rows, operand_count(lower, &x, 0, x.rank - 1)),
+                       ARG(k, x.dim[x.rank - 1]), ARG(block, node_int(node, "block_size", 32)),
+                       ARG(row, y.dim[y.rank - 1]));
+}
+
+/* The same product of rows that are bytes; the bias is the input behind the zero points. */
+int lower_nbits_product(Lower *lower, const Node *node)
+{
+    enum { BYTES_BIAS = ZERO + 1 };
+    int64_t block = node_int(node, "block_size", 32), k = node_int(node, "K", 0);
+    Operand x, w, scale, packed, bias, y;
+    Extent  rows;
+
+    if (lower_input_dense(lower, node, X, &x) < 0 || lower_input_dense(lower, node, W, &w) < 0 ||
+        lower_input_dense(lower, node, SCALE, &scale) < 0 || optional_input(lower, node, ZERO, DTYPE_U8, &packed) < 0 ||
+        optional_input(lower, node, BYTES_BIAS, DTYPE_F32, &bias) < 0 || lower_output_dense(lower, node, 0, &y) < 0)
+        return -1;
+    rows = operand_count(lower, &y, 0, y.rank - 1);
+    return STEP_OUTPUT(lower, node, y, "matmul_nbits_q", ARG(x, x), ARG(w, w), ARG(scale, scale), ARG(packed, packed),
+                       ARG(bias, bias), ARG(room, scratch_for_bytes(lower, block, rows, k)), ARG(rows, rows),
+                       ARG(columns, y.dim[y.rank - 1]), ARG(k, extent_const(k)), ARG(block, block), ARG(bits, 4),
+                       ARG(ystride, y.dim[y.rank - 1]));
 }
