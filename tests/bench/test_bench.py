@@ -90,12 +90,14 @@ class Counts(unittest.TestCase):
 
 class Extents(unittest.TestCase):
     def test_bounded_programs_stand_beside_those_with_constants(self):
-        args = types.SimpleNamespace(cc=CC, folder=FOLDER, occamyc=OCCAMYC, rounds=1, seconds=0.01, cpu=str(max(os.sched_getaffinity(0))))
         case = extent_cases.CASES["gru"]
-        times, constant, bounded = extents.measure(args, "gru", case, case.model(None))
-        self.assertEqual(len(times), 4)
-        self.assertGreater(min(times), 0)
-        self.assertLess(constant.arena, bounded.arena)  # which has the integers besides
+        for threads in (1, 2):
+            args = types.SimpleNamespace(cc=CC, folder=FOLDER, occamyc=OCCAMYC, rounds=1, seconds=0.01, threads=threads,
+                                         cpus=",".join(map(str, sorted(os.sched_getaffinity(0))[-threads:])))
+            times, constant, bounded = extents.measure(args, "gru", case, case.model(None))
+            self.assertEqual(len(times), 4)
+            self.assertGreater(min(times), 0)
+            self.assertLess(constant.arena, bounded.arena)  # which has the integers besides
 
     def test_every_word_has_bounds(self):
         for name, case in extent_cases.CASES.items():
