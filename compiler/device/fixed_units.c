@@ -14,31 +14,9 @@ typedef struct UnitCuts {
     Cuts cuts;
 } UnitCuts;
 
-static bool same_extents(const Extent *a, const Extent *b, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (a[i].max != b[i].max || a[i].expr != b[i].expr)
-            return false;
-    return true;
-}
-
-/* Two windows of one step differ by the offsets of their operands only. */
-bool step_same_but_offsets(const Step *a, const Step *b)
-{
-    for (int k = 0; k < a->noperand; k++)
-        if (!same_extents(a->operand[k].dim, b->operand[k].dim, a->operand[k].rank) ||
-            !same_extents(a->operand[k].stride, b->operand[k].stride, a->operand[k].rank))
-            return false;
-    for (int i = 0; i < a->narg; i++)
-        if ((a->arg[i].kind == ARG_INT || a->arg[i].kind == ARG_INTS) &&
-            !same_extents(a->arg[i].ints, b->arg[i].ints, a->arg[i].count))
-            return false;
-    return true;
-}
-
 static void take_unit(const UnitCuts *c, const Cut *cut, int64_t number, Step *step)
 {
-    const UnitRange range = {c->program->model, cut->axis, extent_const(number * cut->grain), extent_const(cut->grain)};
+    const UnitRange range = unit_range(c->program->model, cut, number * cut->grain, (number + 1) * cut->grain);
 
     c->take(step, &range);
 }

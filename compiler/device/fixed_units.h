@@ -24,7 +24,4 @@ FixedUnits fixed_units(const Program *program, const Step *step);
 /* The first unit of a step along such axes; the step may have run-time extents. */
 Step fixed_units_first(const Program *program, const Step *step, const FixedUnits *units);
 
-/* Two windows of one step differ by the offsets of their operands only. */
-bool step_same_but_offsets(const Step *a, const Step *b);
-
 #endif

@@ -23,6 +23,12 @@ typedef struct UnitRange {
     Extent lo, count;
 } UnitRange;
 
+/* Units [lo, hi) of a cut, in numbers. */
+static inline UnitRange unit_range(Model *model, const Cut *cut, int64_t lo, int64_t hi)
+{
+    return (UnitRange){model, cut->axis, extent_const(lo), extent_const(hi - lo)};
+}
+
 /* Weights of output channels in panels, of which a part of the channels can be gathered where one panel is too large to
  * be loaded as a whole: [panel of `width`][row][channel][lane]. Channels of the last panel are rounded up to `even`. */
 typedef struct Panels {

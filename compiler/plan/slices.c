@@ -64,23 +64,41 @@ Step step_copy(const Program *program, const Step *step)
     return slice;
 }
 
-/* Takes units [lo, hi), which are constants. */
-static void take_units(const Program *program, Step *slice, const Cut *cut, int64_t lo, int64_t hi)
-{
-    const UnitRange range = {program->model, cut->axis, extent_const(lo), extent_const(hi - lo)};
-
-    slice->kernel->record->cut.take(slice, &range);
-}
-
-/* Takes slice `index` of `count` along a cut. */
-static void take_piece(const Program *program, Step *slice, const Cut *cut, int index, int count)
+/* The units of slice `index` of `count` along a cut. */
+static UnitRange piece_of(const Program *program, const Cut *cut, int index, int count)
 {
     int64_t lo = grains_of(cut) * index / count * cut->grain, hi = grains_of(cut) * (index + 1) / count * cut->grain;
 
-    take_units(program, slice, cut, lo, int_min(hi, cut->units.max));
+    return unit_range(program->model, cut, lo, int_min(hi, cut->units.max));
+}
+
+static void take(Step *slice, UnitRange range)
+{
+    slice->kernel->record->cut.take(slice, &range);
 }
 
 /* ------------------------------------------------------------------------------------------------ run-time extents */
+
+static bool are_same(const Extent *a, const Extent *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!extent_same(a[i], b[i]))
+            return false;
+    return true;
+}
+
+bool step_same_but_offsets(const Step *a, const Step *b)
+{
+    for (int k = 0; k < a->noperand; k++)
+        if (!are_same(a->operand[k].dim, b->operand[k].dim, a->operand[k].rank) ||
+            !are_same(a->operand[k].stride, b->operand[k].stride, a->operand[k].rank))
+            return false;
+    for (int i = 0; i < a->narg; i++)
+        if ((a->arg[i].kind == ARG_INT || a->arg[i].kind == ARG_INTS) &&
+            !are_same(a->arg[i].ints, b->arg[i].ints, a->arg[i].count))
+            return false;
+    return true;
+}
 
 static void grow(Extent *extent, int count, int64_t by)
 {
@@ -104,30 +122,14 @@ static Step grown(const Program *program, const Step *step, int64_t by)
     return larger;
 }
 
-static bool are_same(const Extent *a, const Extent *b, int count)
-{
-    for (int i = 0; i < count; i++)
-        if (!extent_same(a[i], b[i]))
-            return false;
-    return true;
-}
-
 /* Whether two slices have the same places and extents: equal constants, and run-time integers of the same expression,
  * whatever their bounds. */
 static bool slices_are_alike(const Step *a, const Step *b)
 {
-    for (int i = 0; i < a->narg; i++)
-        if ((a->arg[i].kind == ARG_INT || a->arg[i].kind == ARG_INTS) &&
-            !are_same(a->arg[i].ints, b->arg[i].ints, a->arg[i].count))
+    for (int k = 0; k < a->noperand; k++)
+        if (!extent_same(a->operand[k].offset, b->operand[k].offset))
             return false;
-    for (int k = 0; k < a->noperand; k++) {
-        const Operand *x = &a->operand[k], *y = &b->operand[k];
-
-        if (!are_same(&x->offset, &y->offset, 1) || !are_same(x->dim, y->dim, x->rank) ||
-            !are_same(x->stride, y->stride, x->rank))
-            return false;
-    }
-    return true;
+    return step_same_but_offsets(a, b);
 }
 
 /* The units of the slice that runs, as symbols: at most `each` of a cut's. */
@@ -142,20 +144,13 @@ static UnitRange range_while_running(const Program *program, const Cut *cut, int
     return range;
 }
 
-/* Whether slice `index` of three along a cut, or the slice that runs, is the same of both steps. */
-static bool are_slices_alike(const Program *program, const Step *step, const Step *other, const Cut *cut, int index)
+/* Whether these units of both steps are the same slice. */
+static bool are_slices_alike(const Program *program, const Step *step, const Step *other, UnitRange range)
 {
-    const CutRule *rule = &step->kernel->record->cut;
-    Step           a = step_copy(program, step), b = step_copy(program, other);
-    UnitRange      range = range_while_running(program, cut, cut->units.max);
+    Step a = step_copy(program, step), b = step_copy(program, other);
 
-    if (extent_is_const(cut->units)) {
-        take_piece(program, &a, cut, index, (int)int_min(grains_of(cut), 3));
-        take_piece(program, &b, cut, index, (int)int_min(grains_of(cut), 3));
-    } else {
-        rule->take(&a, &range);
-        rule->take(&b, &range);
-    }
+    take(&a, range);
+    take(&b, range);
     return slices_are_alike(&a, &b);
 }
 
@@ -163,15 +158,17 @@ static bool are_slices_alike(const Program *program, const Step *step, const Ste
  * no slice differs in its places or extents. */
 static bool has_slices_of(const Program *program, const Step *step, const Step *other, const Cut *cut, int index)
 {
-    int  count = extent_is_const(cut->units) ? (int)int_min(grains_of(cut), 3) : 1;
+    int  count = (int)int_min(grains_of(cut), 3);
     Cuts cuts = {.count = 0};
 
     step->kernel->record->cut.offer(other, &cuts);
     if (index >= cuts.count || cuts.cut[index].axis != cut->axis || cuts.cut[index].grain != cut->grain ||
         !extent_same(cuts.cut[index].units, cut->units))
         return false;
+    if (!extent_is_const(cut->units))
+        return are_slices_alike(program, step, other, range_while_running(program, cut, cut->units.max));
     for (int i = 0; i < count; i++)
-        if (!are_slices_alike(program, step, other, cut, i))
+        if (!are_slices_alike(program, step, other, piece_of(program, cut, i, count)))
             return false;
     return true;
 }
@@ -245,7 +242,7 @@ static void try_both(const Cuts *cuts, int threads, Division *best)
         }
 }
 
-/* What a step may be cut into. */
+/* The limits of a step's slices. */
 typedef struct Limits {
     int    threads, each; /* slices for each thread, at most */
     double most;          /* slices that the work is enough for */
@@ -257,8 +254,7 @@ static bool is_large(const Cut *cut, const Limits *limits)
     return limits->most >= 2.0 * (double)cut->units.max;
 }
 
-/* Where units are small and only the run knows how many, a run of few of them needs no threads, which another cut would
- * wake. */
+/* The weight of a cut. A run that brings few small units needs no threads; a cut along another axis would wake them. */
 static double weight_of(const Cut *cut, const Limits *limits)
 {
     return extent_is_const(cut->units) || is_large(cut, limits) ? cut->weight : 0.9 * cut->weight;
@@ -294,12 +290,13 @@ static Division best_division(const Program *program, const Step *step, const Li
     return best;
 }
 
-static Cut cut_of(const Step *step)
+/* Cut `index` of those that the step's record offers. */
+static Cut cut_at(const Step *step, int index)
 {
     Cuts cuts = {.count = 0};
 
     step->kernel->record->cut.offer(step, &cuts);
-    return cuts.cut[step->cut];
+    return cuts.cut[index];
 }
 
 static bool has_scratch(const Program *program, const Step *step)
@@ -311,28 +308,24 @@ static bool has_scratch(const Program *program, const Step *step)
 }
 
 /* The units of a cut that take so long at least. */
-static int64_t least_units(const Step *step, double work, int microseconds)
+static int64_t least_units(const Cut *cut, double work, int microseconds)
 {
-    Cut    cut = cut_of(step);
-    double units = microseconds * 1000.0 / work * (double)cut.units.max;
+    double units = microseconds * 1000.0 / work * (double)cut->units.max;
 
-    return int_round_up((int64_t)units + 1, cut.grain);
+    return int_round_up((int64_t)units + 1, cut->grain);
 }
 
 /* How the step is cut by a run of fewer units than threads, where one of them is worth several slices. */
-static FewUnits cut_of_few(const Program *program, const Step *step, const Limits *limits)
+static FewUnits cut_of_few(const Program *program, const Step *step, const Cut *cut, const Limits *limits)
 {
-    Cuts       cuts = {.count = 0};
-    const Cut *cut = &cuts.cut[step->cut];
-    Division   division;
+    Division division;
 
-    step->kernel->record->cut.offer(step, &cuts);
     if (!is_large(cut, limits) || extent_min(program->model, cut->units) >= limits->threads)
         return (FewUnits){.below = 0};
     division = best_division(program, step, limits, true);
     if (division.slices < 2)
         return (FewUnits){.below = 0};
-    return (FewUnits){division.cut, division.slices, cuts.cut[division.cut].alone ? 2 : limits->threads};
+    return (FewUnits){division.cut, division.slices, cut_at(step, division.cut).alone ? 2 : limits->threads};
 }
 
 static void cut_step(Program *program, Step *step, int threads, int microseconds)
@@ -341,6 +334,7 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     double              work;
     Limits              limits;
     Division            division;
+    Cut                 cut;
 
     if (!record->cut.offer || reads_optional(program, step) || has_parts_of_bytes(step) ||
         (record->fails_by && step_operand_of(step, record->fails_by)))
@@ -362,9 +356,10 @@ static void cut_step(Program *program, Step *step, int threads, int microseconds
     step->cut = division.cut;
     step->remainder = division.remainder;
     step->rounds = record->rounds;
-    step->least = least_units(step, work, microseconds);
-    if (!extent_is_const(cut_of(step).units))
-        step->few = cut_of_few(program, step, &limits);
+    cut = cut_at(step, step->cut);
+    step->least = least_units(&cut, work, microseconds);
+    if (!extent_is_const(cut.units))
+        step->few = cut_of_few(program, step, &cut, &limits);
     for (int k = 0; k < step->noperand; k++)
         if (step->operand[k].buffer >= 0 && program->buffer[step->operand[k].buffer].kind == BUFFER_SCRATCH)
             program->buffer[step->operand[k].buffer].copies = (int)int_max(step->slices, step->few.slices);
@@ -385,11 +380,11 @@ static void take_with_remainder(const Program *program, Step *slice, const Cuts 
     int64_t    each = grains_of(cut) / count * cut->grain;
 
     if (index % 2 == 0) {
-        take_units(program, slice, cut, index / 2 * each, (index / 2 + 1) * each);
+        take(slice, unit_range(program->model, cut, index / 2 * each, (index / 2 + 1) * each));
         return;
     }
-    take_units(program, slice, cut, count * each, cut->units.max);
-    take_piece(program, slice, &cuts->cut[slice->remainder], index / 2, count);
+    take(slice, unit_range(program->model, cut, count * each, cut->units.max));
+    take(slice, piece_of(program, &cuts->cut[slice->remainder], index / 2, count));
 }
 
 /* Gives a slice, by its number, scratch of its own. */
@@ -416,7 +411,7 @@ Step step_slice(const Program *program, const Step *step, int index)
     if (step->remainder >= 0)
         take_with_remainder(program, &slice, &cuts, index);
     else
-        take_piece(program, &slice, &cuts.cut[step->cut], index, step->slices);
+        take(&slice, piece_of(program, &cuts.cut[step->cut], index, step->slices));
     move_scratch(program, &slice, extent_const(index));
     return slice;
 }
@@ -433,10 +428,9 @@ Step step_of_few(const Step *step)
 
 bool step_slice_while_running(const Program *program, const Step *step, OpenSlice *open)
 {
-    Cut       cut = cut_of(step);
-    Model    *model = program->model;
-    Extent    grain = extent_const(cut.grain), share = extent_const(cut.grain * step->slices);
-    UnitRange range;
+    Cut    cut = cut_at(step, step->cut);
+    Model *model = program->model;
+    Extent grain = extent_const(cut.grain), share = extent_const(cut.grain * step->slices);
 
     if (extent_is_const(cut.units))
         return false;
@@ -445,8 +439,7 @@ bool step_slice_while_running(const Program *program, const Step *step, OpenSlic
     open->each = extent_op(model, EXPR_MAX, open->each, extent_const(step->least));
     open->count = extent_op(model, EXPR_CEILDIV, cut.units, open->each);
     open->slice = step_copy(program, step);
-    range = range_while_running(program, &cut, int_min(open->each.max, cut.units.max));
-    step->kernel->record->cut.take(&open->slice, &range);
+    take(&open->slice, range_while_running(program, &cut, int_min(open->each.max, cut.units.max)));
     move_scratch(program, &open->slice,
                  extent_symbol(model, EXPR_PART, step->slices - 1, PART_INDEX, 0, step->slices - 1));
     return true;

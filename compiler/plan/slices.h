@@ -17,6 +17,9 @@ bool step_is_plain(const Program *program, const Step *step);
 /* A deep copy of a step, whose operands and extents may be changed. Memory is the program's arena's. */
 Step step_copy(const Program *program, const Step *step);
 
+/* Whether two windows of one step differ by the offsets of their operands only. */
+bool step_same_but_offsets(const Step *a, const Step *b);
+
 /* Slice `index` of a step with slices > 1, as a step. Where only the run knows the units along the cut, as it is when
  * there are most of them. Memory is the program's arena's; never under a mark of the model's. */
 Step step_slice(const Program *program, const Step *step, int index);

@@ -162,7 +162,7 @@ static Cut channel_cut(const Step *step)
 
 static void take_units(const Slicing *s, Step *slice, int64_t lo, int64_t hi)
 {
-    const UnitRange range = {s->program->model, s->cut.axis, extent_const(lo), extent_const(hi - lo)};
+    const UnitRange range = unit_range(s->program->model, &s->cut, lo, hi);
 
     s->step->kernel->record->cut.take(slice, &range);
 }

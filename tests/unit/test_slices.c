@@ -10,7 +10,7 @@
 
 enum { MOST_SIZE = 40, SLICES = 3, RANK = 3, SEEDS = 8, AXES = 5, CHANNELS = 1 };
 
-/* What the symbols of a run stand for. */
+/* The numbers that symbols stand for in a run. */
 typedef struct Run {
     const Model *model;
     int64_t      size, part[3]; /* of the symbol; by PART_INDEX, PART_FIRST, PART_COUNT */
