@@ -150,15 +150,22 @@ static bool is_parameter(const Step *step, int buffer)
     return false;
 }
 
-/* Whether the result y of the step can be the same buffer as x, which its expression reads. */
+/* Whether the kernel itself reads element i of a parameter like y for element i of y only: its code in C says so. */
+static bool reads_elements(const Step *step)
+{
+    return step->kernel->code[LANGUAGE_C].in_place;
+}
+
+/* Whether the result y of the step can be the same buffer as x, which its expression or the kernel itself reads. */
 static bool can_coalesce(const Program *program, int index, const Operand *y, const Operand *x)
 {
     const Step   *step = &program->step[index];
     const Buffer *to, *from;
 
     if (x->buffer < 0 || y->buffer < 0 || x->buffer == y->buffer || y->access != OPERAND_WRITES ||
-        x->access != OPERAND_READS || x->dtype != y->dtype || is_parameter(step, x->buffer) || !is_whole(y) ||
-        !is_whole(x) || !operand_same_layout(x, y) || !reads_beside(step, y, x))
+        x->access != OPERAND_READS || x->dtype != y->dtype ||
+        (is_parameter(step, x->buffer) && !reads_elements(step)) || !is_whole(y) || !is_whole(x) ||
+        !operand_same_layout(x, y) || !reads_beside(step, y, x))
         return false;
     from = &program->buffer[x->buffer];
     to = &program->buffer[y->buffer];
@@ -230,7 +237,7 @@ static bool find_coalescable(const Program *program, int index, int *from, int *
     if (program->no_in_place || step->kind != STEP_KERNEL || !works_at_equal_addresses(program, step))
         return false;
     for (int i = 0; i < step->nparam; i++)
-        for (int k = step->nparam; k < step->noperand; k++)
+        for (int k = 0; k < step->noperand; k++)
             if (can_coalesce(program, index, &step->operand[i], &step->operand[k])) {
                 *from = step->operand[i].buffer;
                 *to = step->operand[k].buffer;

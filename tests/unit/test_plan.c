@@ -45,6 +45,22 @@ static void in_place_can_be_turned_off(void **state)
     assert_int_equal(w->program->noverlap, 0);
 }
 
+/* Slices run in no order, so an overlap constraint holds for none of them; at equal addresses each reads what it
+ * overwrites. */
+static void slices_of_a_kernel_in_place_need_one_buffer(void **state)
+{
+    World *w = *state;
+
+    chain(w, &test_in_place);
+    for (int s = 0; s < w->program->nstep; s++) {
+        w->program->step[s].nparam = 2; /* the kernel itself reads what it overwrites */
+        w->program->step[s].slices = 2;
+    }
+    assert_int_equal(make_plan(w, &automatic).peak, 64);
+    assert_int_equal(w->program->noverlap, 0);
+    assert_int_equal(w->program->step[1].operand[0].buffer, w->program->step[1].operand[1].buffer);
+}
+
 static void another_kernel_needs_two(void **state)
 {
     World *w = *state;
@@ -345,6 +361,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_kernel_in_place_needs_one_slot, world_setup, world_teardown),
+        cmocka_unit_test_setup_teardown(slices_of_a_kernel_in_place_need_one_buffer, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(in_place_can_be_turned_off, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(another_kernel_needs_two, world_setup, world_teardown),
         cmocka_unit_test_setup_teardown(inputs_and_outputs_can_be_planned, world_setup, world_teardown),
