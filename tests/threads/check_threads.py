@@ -23,6 +23,7 @@ THREADS = (1, 4)
 RACING = 3                              # at once under ThreadSanitizer
 os.environ.setdefault("TSAN_OPTIONS", "atexit_sleep_ms=0")  # else a second in each run, in which nothing runs
 NATIVE = "-std=c99 -O1 -march=native -Wall -Wextra -Wpedantic -Wconversion -Werror"
+LITERAL = host.LITERAL + " -march=native"
 
 RANDOM = np.random.default_rng(7)
 
@@ -242,7 +243,8 @@ def check_model(arguments, name, model, flags, shapes):
     path = os.path.join(arguments.work, f"{name}.onnx")
     onnx.save(model, path)
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
-    folders = {threads: compiled(arguments, name, path, flags, threads, NATIVE, str(threads)) for threads in THREADS}
+    build = NATIVE if name in MODELS else LITERAL
+    folders = {threads: compiled(arguments, name, path, flags, threads, build, str(threads)) for threads in THREADS}
     racing = compiled(arguments, name, path, flags, RACING, host.RACE, "race")
     for threads, folder in folders.items():
         missing = MODELS[name.split(".")[0]][1] - kernels_cut(folder) if threads > 1 else kernels_cut(folder)
