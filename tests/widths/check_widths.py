@@ -30,7 +30,7 @@ REAL = ("mlperf_tiny_kws_int8_qdq", "mnist_8", "magika_standard_v3_3")
 STRIPS = ("digits_int8", "bytes", "mnist_8")  # with --cascade=on, too
 BYTES = ("digits_int8", "bytes")
 TOLERANCE = 1e-5  # of the largest magnitude of an output
-STRICT = "-std=c99 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Wno-psabi -Werror"
+STRICT = host.LITERAL + " -Wno-psabi"
 
 
 def machine_has(flag):
