@@ -83,7 +83,7 @@ static int set_gpu(WordReader *reader, const OptionRow *row, const char *value)
     return bad_value(reader, row, value, known.data);
 }
 
-/* One of some words, in the order of the field's type; the first unless told otherwise. */
+/* One of some words, by their places in the field's type; the first unless told otherwise. */
 #define WORD_OPTION(name, field, type, ...) \
     static int set_##name(WordReader *reader, const OptionRow *row, const char *value) \
     { \
@@ -93,10 +93,11 @@ static int set_gpu(WordReader *reader, const OptionRow *row, const char *value)
         reader->options->field = which < 0 ? (type)0 : (type)which; \
         return which < 0 ? -1 : 0; \
     }
-WORD_OPTION(weights, plan.weights, WeightForm, "auto", "inline", "object", "file", "swap")
-WORD_OPTION(code, code, CodeForm, "auto", "shared")
-WORD_OPTION(cascade, cascade, CascadeUse, "auto", "off", "on")
-WORD_OPTION(winograd, winograd, Winograd, "auto", "off", "on")
+WORD_OPTION(weights, plan.weights, WeightForm, [WEIGHTS_AUTO] = "auto", [WEIGHTS_INLINE] = "inline",
+            [WEIGHTS_OBJECT] = "object", [WEIGHTS_FILE] = "file", [WEIGHTS_SWAP] = "swap")
+WORD_OPTION(code, code, CodeForm, [CODE_AUTO] = "auto", [CODE_SHARED] = "shared")
+WORD_OPTION(cascade, cascade, CascadeUse, [CASCADE_AUTO] = "auto", [CASCADE_OFF] = "off", [CASCADE_ON] = "on")
+WORD_OPTION(winograd, winograd, Winograd, [WINOGRAD_AUTO] = "auto", [WINOGRAD_OFF] = "off", [WINOGRAD_ON] = "on")
 WORD_OPTION(float16, rounds_float16, bool, "float", "rounded")
 WORD_OPTION(in_place, no_in_place, bool, "auto", "off")
 WORD_OPTION(overlap, no_overlap, bool, "auto", "off")

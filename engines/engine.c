@@ -16,8 +16,14 @@ enum { MOST_ENGINES = 64, MOST_DESCRIPTORS = 128 };
 
 const char *refusal_name(occ_cudnn_refusal refusal)
 {
-    static const char *const name[REFUSALS] = {"allowed",          "tensor_core", "winograd", "reduced",
-                                               "nondeterministic", "compiled",    "unbuilt"};
+    static const char *const name[REFUSALS] = {[OCC_CUDNN_ALLOWED] = "allowed",
+                                               [OCC_CUDNN_TENSOR_CORE] = "tensor_core",
+                                               [OCC_CUDNN_WINOGRAD] = "winograd",
+                                               [OCC_CUDNN_REDUCED] = "reduced",
+                                               [OCC_CUDNN_NONDETERMINISTIC] = "nondeterministic",
+                                               [OCC_CUDNN_COMPILED] = "compiled",
+                                               [OCC_CUDNN_UNBUILT] = "unbuilt"};
+    _Static_assert(REFUSALS == 7, "name has a word for each refusal");
 
     return name[refusal];
 }

@@ -1,5 +1,6 @@
 /* header.c - the generated header: sizes, structs and functions, with all that a caller must know. */
 #include "emit/emit.h"
+#include "device/device.h"
 #include "infer/listed.h"
 #include "lower/sequence.h"
 #include "support/version.h"
@@ -310,8 +311,9 @@ static void put_parallel_for(const Emit *emit, Text *text)
 
 static const char *memory_remark(const Emit *emit, int share)
 {
-    static const char *const of_device[] = {"device memory, constants included", "page-locked host memory",
-                                            "host memory"}; /* by memory of device.h */
+    static const char *const of_device[MEMORIES] = {[MEMORY_DEVICE] = "device memory, constants included",
+                                                    [MEMORY_PINNED] = "page-locked host memory",
+                                                    [MEMORY_HOST] = "host memory"};
 
     return emit->program->language == LANGUAGE_DEVICE ? of_device[share] : "contents need not be kept between runs";
 }

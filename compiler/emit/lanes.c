@@ -10,7 +10,8 @@ int lane_count(const Program *p)
 
 const char *lane_name(const Program *p, int lane)
 {
-    static const char *const name[DEVICE_LANES] = {"host", "device", "copies"};
+    static const char *const name[DEVICE_LANES] = {
+        [LANE_HOST] = "host", [LANE_DEVICE] = "device", [LANE_COPIES] = "copies"};
 
     return p->language == LANGUAGE_DEVICE ? name[lane] : arena_printf(p->arena, "queue %d", lane);
 }
@@ -29,7 +30,8 @@ int64_t copy_bytes(const Program *p, const Step *step)
 
 const char *memory_name(const Program *p, const PlanOptions *options, int memory)
 {
-    static const char *const name[MEMORIES] = {"device", "pinned", "host"};
+    static const char *const name[MEMORIES] = {
+        [MEMORY_DEVICE] = "device", [MEMORY_PINNED] = "pinned", [MEMORY_HOST] = "host"};
 
     return p->language == LANGUAGE_DEVICE ? name[memory] : options->region[memory].name;
 }

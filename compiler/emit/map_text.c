@@ -9,8 +9,20 @@ static const char *const fills[][2] = {
     {"#fdd0a2", "#fdae6b"}, {"#fdd0a2", "#fdae6b"}, {"#f7b6d2", "#fbd5e5"}, {"#c7c7c7", "#dbdbdb"},
     {"#f7b6d2", "#fbd5e5"}, {"#a1d99b", "#c7e9c0"}, {"#fdae6b", "#fdd0a2"},
 };
-static const char *const kinds[] = {"activation",           "scratch",   "extents", "weight", "state", "state",
-                                    "weights on their way", "constants", "table",   "input",  "output"};
+static const char *const kinds[] = {
+    [BUFFER_ACT] = "activation",
+    [BUFFER_SCRATCH] = "scratch",
+    [BUFFER_DIMS] = "extents",
+    [BUFFER_WEIGHT] = "weight",
+    [BUFFER_STATE] = "state",
+    [BUFFER_DEVICE_STATE] = "state",
+    [BUFFER_BLOCK] = "weights on their way",
+    [BUFFER_RESIDENT] = "constants",
+    [BUFFER_TABLE] = "table",
+    [BUFFER_IN] = "input",
+    [BUFFER_OUT] = "output",
+};
+_Static_assert(BUFFER_OUT == 10, "kinds has a word for each BufferKind");
 
 const char *map_kind_name(BufferKind kind)
 {

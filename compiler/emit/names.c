@@ -179,9 +179,11 @@ const char *emit_port_shape(Emit *emit, const Type *type)
 
 const char *emit_origin(Emit *emit, const Step *step)
 {
-    static const char *const kinds[] = {"copy", "extent", "extent", "check", "load",
-                                        "wait", "copy",   "branch", "loop"}; /* by StepKind */
+    static const char *const kinds[] = {[STEP_KERNEL] = "copy", [STEP_SET] = "extent", [STEP_READ] = "extent",
+                                        [STEP_CHECK] = "check", [STEP_FETCH] = "load", [STEP_AWAIT] = "wait",
+                                        [STEP_COPY] = "copy",   [STEP_IF] = "branch",  [STEP_LOOP] = "loop"};
     Text                     text = text_new(emit->arena);
+    _Static_assert(STEP_LOOP == 8, "kinds has a word for each StepKind");
 
     text_put(&text, step->norigin ? "" : kinds[step->kind]);
     for (int i = 0; i < step->norigin; i++) {

@@ -14,8 +14,13 @@
 /* Raised when a field changes its meaning or goes; new fields do not raise it. */
 enum { REPORT_VERSION = 1 };
 
-static const char *const kind_names[] = {"activation", "scratch",  "extents", "weight", "state", "state",
-                                         "block",      "resident", "table",   "input",  "output"};
+static const char *const kind_names[] = {
+    [BUFFER_ACT] = "activation", [BUFFER_SCRATCH] = "scratch",   [BUFFER_DIMS] = "extents",
+    [BUFFER_WEIGHT] = "weight",  [BUFFER_STATE] = "state",       [BUFFER_DEVICE_STATE] = "state",
+    [BUFFER_BLOCK] = "block",    [BUFFER_RESIDENT] = "resident", [BUFFER_TABLE] = "table",
+    [BUFFER_IN] = "input",       [BUFFER_OUT] = "output",
+};
+_Static_assert(BUFFER_OUT == 10, "kind_names has a word for each BufferKind");
 
 static void put_extents(Json *json, const char *key, int rank, const Extent *dim)
 {
@@ -172,9 +177,14 @@ static void put_swap(Json *json, const Swap *swap)
 
 static void put_memory(Json *json, const Emission *e)
 {
-    static const char *const form[] = {"auto", "inline", "object", "file", "swap"}; /* by WeightForm */
+    static const char *const form[] = {[WEIGHTS_AUTO] = "auto",
+                                       [WEIGHTS_INLINE] = "inline",
+                                       [WEIGHTS_OBJECT] = "object",
+                                       [WEIGHTS_FILE] = "file",
+                                       [WEIGHTS_SWAP] = "swap"};
     const Plan              *plan = e->plan;
     bool                     io_arena = e->options->plan.io_arena != 0;
+    _Static_assert(WEIGHTS_SWAP == 4, "form has a word for each WeightForm");
 
     json_object(json, "memory");
     json_int(json, "arena", plan->peak);

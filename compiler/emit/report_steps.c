@@ -11,7 +11,12 @@
 #include "support/int.h"
 #include "support/json.h"
 
-static const char *const step_names[] = {"kernel", "set", "read", "check", "fetch", "await", "copy", "if", "loop"};
+static const char *const step_names[] = {
+    [STEP_KERNEL] = "kernel", [STEP_SET] = "set",     [STEP_READ] = "read",
+    [STEP_CHECK] = "check",   [STEP_FETCH] = "fetch", [STEP_AWAIT] = "await",
+    [STEP_COPY] = "copy",     [STEP_IF] = "if",       [STEP_LOOP] = "loop",
+};
+_Static_assert(STEP_LOOP == 8, "step_names has a word for each StepKind");
 
 const Core *report_core(const Emission *e)
 {

@@ -191,6 +191,7 @@ static void put_expr(Text *text, const Model *model, int index)
                                        [EXPR_CEILDIV] = "ceildiv", [EXPR_MAX] = "max", [EXPR_EQ] = "==",
                                        [EXPR_BCAST] = "broadcast", [EXPR_LT] = "<",    [EXPR_SELECT] = "or else"};
     const Expr              *e = &model->expr[index];
+    _Static_assert(EXPR_LT == 17, "sign and symbol have words for each ExprOp");
 
     text_printf(text, "  e%d = ", index);
     if (e->op == EXPR_CONST) {
@@ -198,8 +199,11 @@ static void put_expr(Text *text, const Model *model, int index)
         return;
     }
     if (e->op <= EXPR_VAR) {
-        static const char *const symbol[] = {
-            [EXPR_DIM] = "extent", [EXPR_ELEM] = "element", [EXPR_OUT] = "made extent", [EXPR_VAR] = "variable"};
+        static const char *const symbol[] = {[EXPR_DIM] = "extent",
+                                             [EXPR_ELEM] = "element",
+                                             [EXPR_OUT] = "made extent",
+                                             [EXPR_PART] = "slice's",
+                                             [EXPR_VAR] = "variable"};
         text_printf(text, "%s %d of ", symbol[e->op], e->axis);
         put_name(text, e->value >= 0 ? model->value[e->value]->name : "control flow");
     } else {

@@ -30,7 +30,12 @@ bool dtype_in(DType dtype, const char *classes)
 
 static const char *kind_name(TypeKind kind)
 {
-    static const char *const name[] = {"a value without a type", "a tensor", "a sequence", "an optional", "a map"};
+    static const char *const name[] = {[TYPE_NONE] = "a value without a type",
+                                       [TYPE_TENSOR] = "a tensor",
+                                       [TYPE_SEQUENCE] = "a sequence",
+                                       [TYPE_OPTIONAL] = "an optional",
+                                       [TYPE_MAP] = "a map"};
+    _Static_assert(TYPE_MAP == 4, "name has words for each TypeKind");
 
     return name[kind];
 }

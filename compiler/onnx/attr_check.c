@@ -27,8 +27,18 @@ static const AttrRow rows[] = {
 enum { NROW = (int)(sizeof rows / sizeof *rows) };
 
 static const char *const kind_name[] = {
-    "an integer",         "a float",          "a string",          "a tensor", "a graph",
-    "a list of integers", "a list of floats", "a list of strings", "a type",   "a reference"};
+    [ATTR_INT] = "an integer",
+    [ATTR_FLOAT] = "a float",
+    [ATTR_STRING] = "a string",
+    [ATTR_TENSOR] = "a tensor",
+    [ATTR_GRAPH] = "a graph",
+    [ATTR_INTS] = "a list of integers",
+    [ATTR_FLOATS] = "a list of floats",
+    [ATTR_STRINGS] = "a list of strings",
+    [ATTR_TYPE] = "a type",
+    [ATTR_REF] = "a reference",
+};
+_Static_assert(ATTR_REF == 9, "kind_name has words for each AttrKind");
 
 static bool applies(const AttrRow *row, const Node *node)
 {

@@ -18,7 +18,7 @@ bool kernel_has(const Kernel *kernel, Language language)
 
 const char *language_name(Language language)
 {
-    static const char *const name[LANGUAGES] = {"C", "device code"};
+    static const char *const name[LANGUAGES] = {[LANGUAGE_C] = "C", [LANGUAGE_DEVICE] = "device code"};
 
     return name[language];
 }

@@ -7,11 +7,21 @@
 
 #include <inttypes.h>
 
-static const char *const kind_name[] = {"act",   "scratch",  "extents", "weight", "state",
-                                        "block", "resident", "table",   "in",     "out"}; /* of BufferKind */
+static const char *const kind_name[] = {
+    [BUFFER_ACT] = "act",       [BUFFER_SCRATCH] = "scratch",   [BUFFER_DIMS] = "extents",
+    [BUFFER_WEIGHT] = "weight", [BUFFER_STATE] = "state",       [BUFFER_DEVICE_STATE] = "device_state",
+    [BUFFER_BLOCK] = "block",   [BUFFER_RESIDENT] = "resident", [BUFFER_TABLE] = "table",
+    [BUFFER_IN] = "in",         [BUFFER_OUT] = "out",
+};
+_Static_assert(BUFFER_OUT == 10, "kind_name has a word for each BufferKind");
 
-static const char *const expr_name[] = {"const",   "dim", "elem", "out", "var",   "+",      "-",  "*", "div",
-                                        "ceildiv", "mod", "min",  "max", "bcast", "select", "==", "<"}; /* of ExprOp */
+static const char *const expr_name[] = {
+    [EXPR_CONST] = "const",     [EXPR_DIM] = "dim", [EXPR_ELEM] = "elem", [EXPR_OUT] = "out", [EXPR_PART] = "part",
+    [EXPR_VAR] = "var",         [EXPR_ADD] = "+",   [EXPR_SUB] = "-",     [EXPR_MUL] = "*",   [EXPR_DIV] = "div",
+    [EXPR_CEILDIV] = "ceildiv", [EXPR_MOD] = "mod", [EXPR_MIN] = "min",   [EXPR_MAX] = "max", [EXPR_BCAST] = "bcast",
+    [EXPR_SELECT] = "select",   [EXPR_EQ] = "==",   [EXPR_LT] = "<",
+};
+_Static_assert(EXPR_LT == 17, "expr_name has a word for each ExprOp");
 
 static void put_extent(Text *text, Extent extent)
 {
@@ -83,7 +93,11 @@ static void put_buffer(Text *text, const Buffer *buffer)
 
 static void put_operand(Text *text, const Program *program, const Operand *x)
 {
-    static const char *const mark[] = {"?", "<", ">", "<>", "~"}; /* of access */
+    static const char *const mark[] = {[0] = "?",
+                                       [OPERAND_READS] = "<",
+                                       [OPERAND_WRITES] = ">",
+                                       [OPERAND_READS | OPERAND_WRITES] = "<>",
+                                       [OPERAND_FORGETS] = "~"};
 
     if (x->buffer < 0) {
         text_put(text, " none");
@@ -285,7 +299,12 @@ static void put_queue(Text *text, const Program *program, int step)
 /* "device units: ", of a program for a device. */
 static void put_home(Text *text, const Step *step)
 {
-    static const char *const home[] = {"", "device twin: ", "device units: ", "device one: ", "host: "};
+    static const char *const home[] = {[HOME_NONE] = "",
+                                       [HOME_TWIN] = "device twin: ",
+                                       [HOME_UNITS] = "device units: ",
+                                       [HOME_ONE] = "device one: ",
+                                       [HOME_HOST] = "host: "};
+    _Static_assert(HOME_HOST == 4, "home has words for each HomeForm");
 
     text_printf(text, "%s%s", step->waits ? "wait, " : "", home[step->kind == STEP_KERNEL ? step->home : HOME_NONE]);
 }

@@ -211,7 +211,7 @@ static int resample(Lower *lower, const Resize *r, int axis, Operand x, Operand 
 
 static int read_resize(Lower *lower, Resize *r)
 {
-    static const char *const modes[] = {"nearest", "linear", "cubic"};
+    static const char *const modes[] = {[NEAREST] = "nearest", [LINEAR] = "linear", [CUBIC] = "cubic"};
     static const char *const coordinates[] = {"half_pixel",          "half_pixel_symmetric", "pytorch_half_pixel",
                                               "align_corners",       "asymmetric",           "tf_crop_and_resize",
                                               "tf_half_pixel_for_nn"};
