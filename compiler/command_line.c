@@ -76,6 +76,29 @@ static int take_model(WordReader *reader, const char *argument)
     return 0;
 }
 
+/* An option whose work comes behind the stages that can be dumped; NULL: none is given. */
+static const char *late_option(const Options *o)
+{
+    const struct {
+        bool        given;
+        const char *name;
+    } late[] = {{o->verify, "--verify"},
+                {o->tune, "--tune"},
+                {o->report, "--report"},
+                {o->map, "--map"},
+                {o->main, "--main"},
+                {o->budget_curve, "--budget-curve"},
+                {o->baseline, "--baseline"},
+                {o->max_flash >= 0, "--max-flash"},
+                {o->max_stack >= 0, "--max-stack"},
+                {o->explain_peak, "--explain-peak"}};
+
+    for (size_t i = 0; i < sizeof late / sizeof *late; i++)
+        if (late[i].given)
+            return late[i].name;
+    return NULL;
+}
+
 /* The output file must have an extension of the target; only targets that write C can be built here. */
 static int check_target(const Options *options, Diag *diag)
 {
@@ -137,6 +160,12 @@ int options_parse(Options *options, int argc, char *const *argv, Diag *diag)
                        "found --queues=%d with --weights=swap, wanted one of them: loads are placed between the "
                        "steps of one queue; --threads=%d uses as many processors",
                        options->queues, options->queues) < 0;
+    if (options->dump && !options->output && late_option(options))
+        failures +=
+            diag_usage(diag,
+                       "found --dump=%s with %s, wanted -o beside them, or one of them: without -o the dump is all "
+                       "that is made",
+                       options->dump, late_option(options)) < 0;
     if (!options->model && !options->help && !options->version && !failures)
         failures +=
             diag_usage(diag,

@@ -49,6 +49,15 @@ class Cli(Outside):
         self.fails(1, "a target of C", "small.onnx", "--target=null", "--cc=cc")
         self.fails(1, "wanted one of them", "small.onnx", "--queues=2", "--threads=2")
 
+    def test_a_dump_leaves_nothing_asked_for_undone(self):
+        for option in "--verify --tune=t.txt --report=r.json --map=m.svg --main=h.c --baseline=r.json --max-flash=1M --max-stack=1K --explain-peak".split():
+            self.fails(1, f"found --dump=plan with {option.split('=')[0]}", "small.onnx", "--dump=plan", option)
+        with tempfile.TemporaryDirectory() as out:
+            done = self.run_it("small.onnx", "--dump=plan", "-o", out + "/net.c", "--report=" + out + "/r.json", "--explain-peak")
+            self.assertIn("plan: peak", done.stdout)
+            self.assertIn("lower bound", done.stderr)
+            self.assertEqual(sorted(os.listdir(out)), ["net.c", "net.h", "r.json"])
+
     def test_a_bound_that_meets_no_extent_is_a_slip(self):
         self.fails(1, "--dim=m", "bounded.onnx", "--dim", "n=1..4", "--dim", "m=3")
 
