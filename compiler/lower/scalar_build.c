@@ -44,10 +44,31 @@ int scalar_integer(Lower *lower, Scalar *s, DType dtype, int64_t value)
     return scalar_push(lower, s, node);
 }
 
+/* Reports, once for a model, an operator of scalars.def that the templates have no C function of for the type. */
+static void check_function(Lower *lower, ScalarOp op, DType dtype)
+{
+    const DTypeInfo *type = dtype_info(dtype);
+    const char      *name = arena_printf(lower->arena, "%s_%s", scalar_info(op)->name, type->suffix);
+    const Loc        loc = lower->node ? lower->node->loc : (Loc){0};
+
+    if (lower->diag->status != DIAG_NONE || scalar_function_find(name))
+        return;
+    if (type->bits < 8)
+        diag_unsupported(lower->diag, loc,
+                         "found elements of %s, which have no arithmetic; cast them to int8 around it", type->name);
+    else
+        diag_bug(
+            lower->diag, loc,
+            "no scalar function occ_%s: write it in codegen_templates/c/scalar_*.h, or take %s out of the types of "
+            "the operator's row in schemas/ops.def",
+            name, type->name);
+}
+
 int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c)
 {
     ScalarNode node = blank(op, s->node[op == SCALAR_select ? b : a].dtype);
 
+    check_function(lower, op, dtype_computed(node.dtype));
     if (scalar_info(op)->result == 'B')
         node.dtype = DTYPE_BOOL;
     node.a = a;

@@ -48,17 +48,15 @@ static bool is_low(DType dtype)
 /* Appends a function by its name, composed of up to two suffixes; false: there is no such function. */
 static bool push_call(Ready *ready, const char *format, const char *first, const char *second)
 {
-    char name[64];
+    const ScalarFunction *function;
+    char                  name[64];
 
     snprintf(name, sizeof name, format, first, second);
-    for (const ScalarFunction *f = scalar_function; f->name; f++)
-        if (!strcmp(f->name, name)) {
-            if (ready->ncall == MAX_CALLS)
-                return false;
-            ready->call[ready->ncall++] = f->call;
-            return true;
-        }
-    return false;
+    function = scalar_function_find(name);
+    if (!function || ready->ncall == MAX_CALLS)
+        return false;
+    ready->call[ready->ncall++] = function->call;
+    return true;
 }
 
 static bool push_cast(Ready *ready, DType from, DType to)

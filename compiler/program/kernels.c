@@ -23,6 +23,14 @@ const char *language_name(Language language)
     return name[language];
 }
 
+const ScalarFunction *scalar_function_find(const char *name)
+{
+    for (const ScalarFunction *f = scalar_function; f->name; f++)
+        if (!strcmp(f->name, name))
+            return f;
+    return NULL;
+}
+
 const char *template_text(const char *name)
 {
     for (int i = 0; i < template_nfile; i++)

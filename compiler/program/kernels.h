@@ -95,6 +95,7 @@ typedef struct ScalarFunction {
 } ScalarFunction;
 
 extern const ScalarFunction scalar_function[];
+const ScalarFunction       *scalar_function_find(const char *name); /* NULL: there is none */
 
 /* A top-level definition of template text (function, type, macro, or a whole #if ... #endif block) and the names it
  * defines. */

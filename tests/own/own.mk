@@ -21,7 +21,8 @@ check-own-all: $(BUILD)/occamyc $(BUILD)/own_cases/stamp
 	$(OWN_CHECK) --cases=$(BUILD)/own_cases
 
 # No operator is claimed without a case.
-check-table: $(CASES) $(BUILD)/own_cases/stamp
+check-table: $(BUILD)/occamyc $(CASES) $(BUILD)/own_cases/stamp
 	$(PYTHON) tests/tools/check_table.py --list=tests/onnx/supported.txt --cases=$(BUILD)/cases --models models/*.onnx -- $(BUILD)/own_cases
+	$(PYTHON) tests/tools/check_scalars.py $(BUILD)/occamyc
 
 .PHONY: check-own check-own-all check-table

@@ -78,6 +78,11 @@ TEXT = [
     dict(name="text_selected", group="Where", model=HEAD20 + """
         main (bool[3] c, string[3] a, string[1] b) => (string[3] x) { x = Where(c, a, b) }
         """, inputs=[dict(c=np.array([1, 0, 1], dtype=bool), a=text("p", "q", "r"), b=text("none"))]),
+    dict(name="text_cast_to_text", group="CastLike", model=HEAD20 + """
+        main (string[3] a, string[1] b) => (string[3] x, string[3] y) {
+          x = CastLike(a, b)
+          y = Cast <to = 8> (a)
+        }""", inputs=[dict(a=text("p", "", "é"), b=text("q"))], wanted=lambda inputs: [inputs["a"], inputs["a"]]),
     dict(name="text_in_sequence", group="SequenceAt", model=HEAD20 + """
         main (string[2] a, int64 at) => (string[2] x) {
           s = StringConcat(a, a)

@@ -442,6 +442,8 @@ static int cast_to(Lower *lower, const Node *node, bool saturate)
 
     if ((to == DTYPE_TEXT) != (node->in[0]->type.dtype == DTYPE_TEXT))
         return text_lower_cast(lower, node);
+    if (to == DTYPE_TEXT)
+        return lower_identity(lower, node);
     /* CastLike's second input gives the type only. */
     p = lower_elementwise_of(lower, node, 1, casts_vectors(node->in[0]->type.dtype, to), args);
     if (!p)
