@@ -91,12 +91,19 @@ def sum_of_bytes(*between):
         [numpy_helper.from_array(numpy.asarray(array), name) for name, array in constants.items()]
 
 
+def behind_product(domain, op):
+    """An activation whose argument is a product's result."""
+    weights = numpy_helper.from_array(numpy.ones((8, 5), numpy.float32), "w")
+    return [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node(op, ["p"], ["y"], domain=domain)], \
+        [value("x", [3, 8])], [value("y", [3, 5])], [weights]
+
+
 class Steps(unittest.TestCase):
     def made(self, file, nodes, inputs, outputs, options=(), constants=()):
         """The text of one of the files that are written."""
         graph = helper.make_graph(nodes, "net", inputs, outputs, constants)
         with tempfile.TemporaryDirectory() as folder:
-            model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)])
+            model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 24), helper.make_opsetid("com.microsoft", 1)])
             onnx.save(model, folder + "/m.onnx")
             words = [OCCAMYC, "m.onnx", "-o", "m.c", *options, "--report=m.json"]
             done = subprocess.run(words, cwd=folder, capture_output=True, text=True)
@@ -123,6 +130,20 @@ class Steps(unittest.TestCase):
             text = self.made("m.c", nodes, inputs, outputs, constants=constants)
             expression = re.search(r"^OCC_INLINE \w+ m_expr_1\(.*?^}", text, re.DOTALL | re.MULTILINE)
             self.assertEqual(expression[0].count("mul("), products, between)
+
+    def test_activations_join_the_product_before_them(self):
+        for name in "Celu Elu Gelu HardSigmoid HardSwish LeakyRelu Mish Relu Selu Shrink Softplus Softsign Swish ThresholdedRelu msft.QuickGelu".split():
+            domain, op = ("com.microsoft", name[5:]) if "." in name else ("", name)
+            nodes, inputs, outputs, constants = behind_product(domain, op)
+            steps = json.loads(self.made("m.json", nodes, inputs, outputs, constants=constants))["steps"]
+            self.assertEqual(len(steps), 1, name)
+
+    def test_an_activation_of_halves_is_rounded_once(self):
+        for domain, op in (("", "Swish"), ("", "Mish"), ("com.microsoft", "QuickGelu")):
+            text = self.made("m.c", [helper.make_node(op, ["x"], ["y"], domain=domain)], [value("x", [9], TensorProto.FLOAT16)],
+                             [value("y", [9], TensorProto.FLOAT16)])
+            expressions = re.findall(r"^OCC_INLINE \w+ m_expr_\d+\(.*?^}", text, re.DOTALL | re.MULTILINE)
+            self.assertEqual("".join(expressions).count("occ_f16_to_f32(occ_f32_to_f16("), 1, op)
 
     def test_extents_that_do_not_broadcast_stop_the_run(self):
         """The second extent is known while running, or a constant."""

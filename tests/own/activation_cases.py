@@ -91,3 +91,32 @@ ACTIVATION += [
     neighbours("neighbours_beyond_all", "float", (1, 3, 4, 9), 9, 0.3, 0.5, 1.0),
     neighbours("neighbours_of_doubles", "double", (1, 9, 4, 3), 3, 0.3, 0.75, 1.0),
 ]
+
+WEIGHTS = ", ".join(f"{v:.3f}" for v in np.linspace(-1.0, 1.0, 40))
+RUNS = '<ir_version: 8, opset_import: ["" : 18, "com.microsoft" : 1]>'
+
+
+def alone(name, call, kind="float", atol=1e-6):
+    """Float16: ONNX Runtime rounds each of the operators that such a one is made of, here the result is rounded once."""
+    x = np.concatenate([np.clip(EDGES, -6e4, 6e4), [np.inf], np.linspace(-7.0, 7.0, 51)]).astype(np.float16 if kind == "float16" else np.float32)
+    model = f"{RUNS} main ({kind}[n] x) => ({kind}[n] y) {{ y = {call} (x) }}"
+    return dict(name=name, group="activation", model=model, inputs=[dict(x=x[:n]) for n in (1, 13, 64)], atol=atol)
+
+
+def behind_product(name, call, kind="float", atol=1e-6):
+    x = np.sin(np.arange(72)).reshape(9, 8).astype(np.float16 if kind == "float16" else np.float32)
+    model = f"""{RUNS} main ({kind}[n, 8] x) => ({kind}[n, 5] y) {{
+          w = Constant <value = float[8, 5] {{{WEIGHTS}}}> ()
+          v = Cast <to = {10 if kind == "float16" else 1}> (w)
+          p = MatMul (x, v)
+          y = {call} (p)
+        }}"""
+    return dict(name=name, group="activation", model=model, inputs=[dict(x=x[:n]) for n in (1, 3, 9)], atol=atol)
+
+
+ACTIVATION += [
+    alone("mish_of_any", "Mish"), behind_product("mish_behind_product", "Mish"),
+    alone("quick_gelu_of_any", "com.microsoft.QuickGelu <alpha = 1.25>"), alone("quick_gelu_of_halves", "com.microsoft.QuickGelu", "float16", 0.006),
+    behind_product("quick_gelu_behind_product", "com.microsoft.QuickGelu"),
+    behind_product("quick_gelu_of_halves_behind_product", "com.microsoft.QuickGelu", "float16", 0.004),
+]

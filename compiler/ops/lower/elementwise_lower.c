@@ -371,33 +371,45 @@ static int shrink(Lower *lower, Deferred *p, const Node *node, int x)
 static const struct {
     OpKind     op;
     Activation rule;
-    bool       vector;
 } activations[] = {
-    {OP_onnx_Relu, relu, true},
-    {OP_onnx_LeakyRelu, leaky, true},
-    {OP_onnx_Elu, elu, true},
-    {OP_onnx_Selu, selu, true},
-    {OP_onnx_Celu, celu, true},
-    {OP_onnx_ThresholdedRelu, thresholded, true},
-    {OP_onnx_HardSigmoid, hard_sigmoid, true},
-    {OP_onnx_HardSwish, hard_swish, true},
-    {OP_onnx_Swish, swish, true},
-    {OP_onnx_Softsign, softsign, true},
-    {OP_onnx_Mish, mish, false},
-    {OP_onnx_Gelu, gelu, true},
-    {OP_onnx_Shrink, shrink, true},
+    {OP_onnx_Relu, relu},
+    {OP_onnx_LeakyRelu, leaky},
+    {OP_onnx_Elu, elu},
+    {OP_onnx_Selu, selu},
+    {OP_onnx_Celu, celu},
+    {OP_onnx_ThresholdedRelu, thresholded},
+    {OP_onnx_HardSigmoid, hard_sigmoid},
+    {OP_onnx_HardSwish, hard_swish},
+    {OP_onnx_Swish, swish},
+    {OP_onnx_Softsign, softsign},
+    {OP_onnx_Mish, mish},
+    {OP_onnx_Gelu, gelu},
+    {OP_onnx_Shrink, shrink},
 };
+
+/* Whether all functions of the rule's expression have a vector form. */
+static bool has_vectors(Lower *lower, const Node *node, Activation rule)
+{
+    Scalar   expr = {0};
+    Deferred p = {.expr = &expr};
+
+    rule(lower, &p, node, scalar_acc(lower, &expr, DTYPE_F32));
+    lower_classify(&expr, DTYPE_F32);
+    return expr.vector;
+}
 
 int lower_activation(Lower *lower, const Node *node)
 {
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
         if (activations[i].op == node->op) {
-            int       x;
-            Deferred *p = lower_elementwise(lower, node, activations[i].vector, &x);
+            const Activation rule = activations[i].rule;
+            int              x;
+            Deferred        *p = lower_elementwise(lower, node, has_vectors(lower, node, rule), &x);
 
-            return p ? emit(lower, node, p, activations[i].rule(lower, p, node, x)) : -1;
+            return p ? emit(lower, node, p, rule(lower, p, node, x)) : -1;
         }
-    return diag_bug(lower->diag, node->loc, "no activation rule");
+    return diag_bug(lower->diag, node->loc,
+                    "no row of activations[] in compiler/ops/lower/elementwise_lower.c has the operator; add one");
 }
 
 int lower_prelu(Lower *lower, const Node *node)
