@@ -53,4 +53,7 @@ extern const OpInfo op_info[];
  * the same. */
 OpKind op_find(const char *domain, const char *name);
 
+/* The newest version of a domain's operators that the table describes; 0: it has none of that domain. */
+int op_newest_version(const char *domain);
+
 #endif

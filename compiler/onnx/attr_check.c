@@ -53,16 +53,6 @@ static const AttrRow *find_row(const Node *node, const char *name)
     return NULL;
 }
 
-/* Whether the table has the operator: rows of com.microsoft follow their operators, which are many. */
-static bool listed(const Node *node)
-{
-    bool found = strcmp(op_info[node->op].domain, "com.microsoft") != 0;
-
-    for (int i = 0; i < NROW && !found; i++)
-        found = rows[i].op == node->op;
-    return found;
-}
-
 /* Names that the format reserves for tools, and attributes about overwriting inputs, which planning decides. */
 static bool is_ignored(const Node *node, const char *name)
 {
@@ -86,7 +76,7 @@ int attr_expect(Reader *reader, const Node *node, const char *name, AttrKind kin
 {
     const AttrRow *row = find_row(node, name);
 
-    if (is_ignored(node, name) || (!row && !listed(node)))
+    if (is_ignored(node, name))
         return 0;
     if (!row)
         return unknown(reader, node, name);

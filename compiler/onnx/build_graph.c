@@ -143,15 +143,12 @@ static Node *node_start(Reader *reader, Scope *scope, const Onnx__NodeProto *pro
 static int node_upgrade(Reader *reader, Node *node)
 {
     const OpInfo *info = &op_info[node->op];
-    int           newest = !strcmp(info->domain, "")             ? ONNX_OPSET
-                           : !strcmp(info->domain, "ai.onnx.ml") ? ONNX_ML_OPSET
-                                                                 : node->opset;
 
     if (!info->domain[0] && node->opset < 6)
         node_drop_attr(node, "consumed_inputs"); /* named inputs that may be overwritten, which planning decides */
     if (info->upgrade && info->upgrade(node, reader->diag))
         return -1;
-    node->opset = newest;
+    node->opset = op_newest_version(info->domain);
     return 0;
 }
 

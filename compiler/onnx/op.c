@@ -10,11 +10,6 @@ static bool is_onnx(const char *domain)
     return !domain[0] || !strcmp(domain, "ai.onnx");
 }
 
-static int newest_version(const char *domain)
-{
-    return is_onnx(domain) ? ONNX_OPSET : !strcmp(domain, "ai.onnx.ml") ? ONNX_ML_OPSET : 0;
-}
-
 int imports_read(Reader *reader, const char *what, size_t count, Onnx__OperatorSetIdProto **proto, OpsetImport **out,
                  int *nout)
 {
@@ -26,7 +21,7 @@ int imports_read(Reader *reader, const char *what, size_t count, Onnx__OperatorS
     for (size_t i = 0; i < count; i++) {
         const char *domain = text_or_empty(proto[i]->domain);
         long long   version = (long long)proto[i]->version;
-        int         newest = newest_version(domain);
+        int         newest = op_newest_version(is_onnx(domain) ? "" : domain);
         if (version < 1 || version > INT32_MAX)
             return diag_error(reader->diag, (Loc){0},
                               "%s imports version %lld of operator set '%s', wanted 1 or higher", what, version,
@@ -78,8 +73,8 @@ static int distance(const char *a, const char *b)
     return row[n];
 }
 
-/* The table's most similar name, any domain; NULL: nothing similar. */
-static const OpInfo *nearest(const char *name)
+/* The table's most similar name, among equals one of `domain`; NULL: nothing similar. */
+static const OpInfo *nearest(const char *domain, const char *name)
 {
     const OpInfo *best = NULL;
     int           fewest = (int)strlen(name) / 3 + 2;
@@ -89,7 +84,8 @@ static const OpInfo *nearest(const char *name)
     for (int i = 0; i < OP_COUNT; i++) {
         bool known = strlen(op_info[i].name) <= LONGEST_NAME && op_find(op_info[i].domain, op_info[i].name) != OP_NONE;
         int  edits = known ? distance(name, op_info[i].name) : fewest;
-        if (edits < fewest) {
+        bool nearer = best && edits == fewest && strcmp(best->domain, domain) && !strcmp(op_info[i].domain, domain);
+        if (edits < fewest || nearer) {
             fewest = edits;
             best = &op_info[i];
         }
@@ -99,7 +95,7 @@ static const OpInfo *nearest(const char *name)
 
 static int unknown(Reader *reader, Loc loc, const char *domain)
 {
-    const OpInfo *similar = nearest(loc.op);
+    const OpInfo *similar = nearest(domain, loc.op);
     const char   *shown = is_onnx(domain) ? "ai.onnx" : domain;
 
     if (similar && (!is_onnx(domain) || similar->domain[0] || strcmp(similar->name, loc.op)))

@@ -4,8 +4,7 @@
 
 #include "graph/ir.h"
 
-/* Newest versions understood. */
-enum { ONNX_IR_VERSION = 14, ONNX_OPSET = 28, ONNX_ML_OPSET = 5 };
+enum { ONNX_IR_VERSION = 14 }; /* the newest that is understood; those of operators: schemas/ops.def */
 
 /* Read a model: functions inlined, Constant nodes and initializers turned into constants, older operator versions
  * rewritten into the newest, nodes in an order that respects data flow. Types are those that the model declares: of the

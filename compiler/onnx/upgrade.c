@@ -23,7 +23,7 @@ Value *upgrade_make(Node *node, OpKind op, int count, Value *const *in)
     Node *made = node_new(node->graph, op, count, 1, node->loc.name);
 
     made->loc = node->loc; /* messages name the node that the model has */
-    made->opset = ONNX_OPSET;
+    made->opset = op_newest_version(op_info[op].domain);
     if (count)
         memcpy(made->in, in, (size_t)count * sizeof *in);
     made->out[0] = value_new(node->graph, NULL);

@@ -26,7 +26,7 @@ static void put_inner(Graph *body, const Node *scan)
     Node *inner = node_new(body, scan->op, scan->nin - 1, scan->nout, scan->loc.name);
 
     inner->loc = scan->loc;
-    inner->opset = ONNX_OPSET;
+    inner->opset = op_newest_version(op_info[scan->op].domain);
     inner->body[0] = scan->body[0];
     inner->body[0]->parent = body;
     for (int i = 0; i < inner->nin; i++)

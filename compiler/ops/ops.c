@@ -9,7 +9,7 @@
 #define infer_none NULL
 #define lower_none NULL
 
-#define DOMAIN(word, name) static const char DOMAIN_##word[] = name;
+#define DOMAIN(word, name, newest) static const char DOMAIN_##word[] = name;
 #include "schemas/ops.def"
 
 const OpInfo op_info[] = {
@@ -17,6 +17,22 @@ const OpInfo op_info[] = {
     {DOMAIN_##domain, #domain, #name, min_in, max_in, min_out, max_out, traits, upgrade, infer, lower, types},
 #include "schemas/ops.def"
 };
+
+int op_newest_version(const char *domain)
+{
+    static const struct {
+        const char *name;
+        int         newest;
+    } known[] = {
+#define DOMAIN(word, name, newest) {name, newest},
+#include "schemas/ops.def"
+    };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(known[i].name, domain))
+            return known[i].newest;
+    return 0;
+}
 
 OpKind op_find(const char *domain, const char *name)
 {

@@ -74,6 +74,11 @@ def newer_opset_of_function():
 
 
 @case
+def newer_opset_of_another_domain():
+    return model([relu()], imports=[helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 2)])
+
+
+@case
 def newer_ir():
     return model([relu()], ir=15)
 
@@ -117,6 +122,12 @@ def operator_that_only_passes_make():
 @case
 def operator_of_another_domain():
     return model([helper.make_node("FusedConv", ["x"], ["y"])])
+
+
+@case
+def operator_mistyped_in_its_domain():
+    """As near to ONNX's Gelu as to the one of its own domain."""
+    return model([helper.make_node("Gelo", ["x"], ["y"], domain="com.microsoft")], imports=[helper.make_opsetid("", 20), helper.make_opsetid("com.microsoft", 1)])
 
 
 @case

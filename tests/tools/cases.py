@@ -19,7 +19,7 @@ DEFAULT_RTOL, DEFAULT_ATOL = 1e-3, 1e-7
 def domains(end=""):
     """The domains of operators by their words in schemas/ops.def, without our own; `end` stands behind each that has a name."""
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "schemas", "ops.def")) as file:
-        rows = re.findall(r'^DOMAIN\((\w+), "(.*)"\)', file.read(), re.M)
+        rows = re.findall(r'^DOMAIN\((\w+), "(.*)", \d+\)', file.read(), re.M)
     return {word: name and name + end for word, name in rows if word != "ours"}
 
 

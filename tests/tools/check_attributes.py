@@ -72,17 +72,18 @@ def kind_of(attribute):
 
 def functions():
     """Of each function of schemas/functions.txt that is an operator's, by name: the attributes that its head names."""
-    heads = re.findall(r"^((?:msft\.)?[A-Z]\w*)\([^;)]*;?([^)]*)\)\s+->", read("schemas/functions.txt"), re.M)
+    heads = re.findall(r"^((?:\w+\.)?[A-Z]\w*)\([^;)]*;?([^)]*)\)\s+->", read("schemas/functions.txt"), re.M)
     return {name: re.findall(r"(\w+) =", attributes) for name, attributes in heads}
 
 
 def misnamed(rows):
     """What heads name that is no attribute of the operator."""
     known = collections.defaultdict(set)
+    words, written = {domain: word for word, domain in DOMAINS.items()}, functions()
     for (domain, name), attributes in rows.items():
-        known[name if domain != "com.microsoft" else "msft." + name] |= set(attributes)
-        known[name] |= set(attributes) if name in TWICE else set()
-    return [f"schemas/functions.txt: {name} has no attribute {attribute}" for name, named in functions().items()
+        own = f"{words[domain]}.{name}"     # else the function without a word serves every domain's operator of that name
+        known[own if own in written else name] |= set(attributes)
+    return [f"schemas/functions.txt: {name} has no attribute {attribute}" for name, named in written.items()
             for attribute in named if attribute not in known[name]]
 
 
@@ -172,7 +173,8 @@ def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
     rows, known = read_rows(), schemas()
-    wrong = [f"{op}: no schema has it" for op in set(rows) - set(known)]
+    described = {domain for domain, _ in known}     # of a domain that neither package knows, the rows are all there is
+    wrong = [f"{op}: no schema has it" for op in set(rows) - set(known) if op[0] in described]
     for key, versions in sorted(known.items()):
         for schema in versions.values():
             wrong += check_version(" ".join(key).strip(), schema, rows.get(key, {}))
