@@ -1,6 +1,6 @@
 """Every operator that occamyc claims has a case that runs: check_table.py --list=supported.txt --cases=FOLDER FOLDER...
 
-Walks schemas/ops.def and compiler/ops/expand/expand.def: a row with a lowering, or one that is written as other operators, must occur
+Walks schemas/ops.def and compiler/ops/expand/expand.def: a row with a lowering, or one that is written as other operators by a rule, must occur
 in a listed official case, in a case of our own or in one of our models. Models count with their nested graphs and functions.
 Every kernel of schemas/kernels.def has one home in schemas/device.def.
 """

@@ -3,6 +3,7 @@
 #include "graph/ops.h"
 #include "ops/expand/expand_rules.h"
 #include "ops/expand/expand_text.h"
+#include "ops/rules.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,17 +13,34 @@
 
 #include <cmocka.h>
 
-/* Operators whose rule is expand_text, or uses it. */
 static const struct {
     OpKind     op;
     ExpandRule rule;
-} written[] = {
+} rules[] = {
 #define EXPAND(domain, name, rule) {OP_##domain##_##name, rule},
 #define EXPAND_WHEN(domain, name, test, rule) {OP_##domain##_##name, rule},
 #define EXPAND_HALF(domain, name)
 #define EXPAND_WIDE(domain, name)
 #include "ops/expand/expand.def"
 };
+
+static bool has_rule(OpKind op)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].op == op)
+            return true;
+    return false;
+}
+
+/* Whether the text is needed for the operator, always or for some of its nodes. */
+static bool is_written(OpKind op)
+{
+    bool written = op_info[op].lower == lower_text;
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        written |= rules[i].op == op && rules[i].rule == expand_text;
+    return written;
+}
 
 /* What formula_check says of a text; NULL: nothing. */
 static const char *said_of(Arena *arena, const char *text)
@@ -48,29 +66,44 @@ static void all_can_be_read(void **state)
     arena_free(arena);
 }
 
-static bool has_function(const OpInfo *info)
+/* Whether the text has a function of the operator's own domain: "msft.Gelu"; of ONNX's the word may be left out. */
+static bool has_own_function(Arena *arena, const OpInfo *info)
 {
-    char name[96] = "msft.";
-    int  length = (int)strlen(info->name);
+    const char *name = arena_printf(arena, "%s.%s", info->word, info->name);
 
-    memcpy(name + 5, info->name, (size_t)length);
-    return formula_find_function(functions_text, info->name, length) ||
-           formula_find_function(functions_text, name, length + 5);
+    return formula_find_function(functions_text, name, (int)strlen(name)) ||
+           (!info->domain[0] && formula_find_function(functions_text, info->name, (int)strlen(info->name)));
 }
 
 static void every_operator_is_written(void **state)
 {
-    int count = 0;
+    Arena *arena = arena_new(0);
+    int    count = 0;
 
     (void)state;
-    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
-        if (written[i].rule != expand_text)
+    for (OpKind op = 0; op < OP_COUNT; op++) {
+        const char *name = op_info[op].name;
+
+        if (!is_written(op))
             continue;
         count++;
-        if (!has_function(&op_info[written[i].op]))
-            fail_msg("schemas/functions.txt: no function %s", op_info[written[i].op].name);
+        if (!has_own_function(arena, &op_info[op]) && !formula_find_function(functions_text, name, (int)strlen(name)))
+            fail_msg("schemas/functions.txt: no function %s", name);
     }
     assert_true(count > 60);
+    arena_free(arena);
+}
+
+static void every_text_is_used(void **state)
+{
+    Arena *arena = arena_new(0);
+
+    (void)state;
+    for (OpKind op = 0; op < OP_COUNT; op++)
+        if (!is_written(op) && !has_rule(op) && has_own_function(arena, &op_info[op]))
+            fail_msg("schemas/functions.txt writes %s, whose row of schemas/ops.def does not say lower_text",
+                     op_info[op].name);
+    arena_free(arena);
 }
 
 static void mistakes_are_found(void **state)
@@ -107,6 +140,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_can_be_read),
         cmocka_unit_test(every_operator_is_written),
+        cmocka_unit_test(every_text_is_used),
         cmocka_unit_test(mistakes_are_found),
     };
 

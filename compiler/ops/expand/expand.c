@@ -2,6 +2,7 @@
 #include "ops/expand/expand.h"
 #include "infer/body.h"
 #include "ops/expand/expand_rules.h"
+#include "ops/rules.h"
 
 #include <string.h>
 
@@ -322,7 +323,7 @@ static ExpandRule find_rule(const Node *node)
         return expand_half;
     if (when[node->op].test && when[node->op].test(node))
         return when[node->op].rule;
-    return rule_of[node->op];
+    return op_info[node->op].lower == lower_text ? expand_text : rule_of[node->op];
 }
 
 int expand_node(Infer *infer, Graph *graph, int position)
