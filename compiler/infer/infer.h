@@ -40,6 +40,8 @@ const Type *infer_in(const Node *node, int input);      /* the type of an input;
 bool        infer_wants(const Node *node, int output);  /* the model uses this output */
 bool        dtype_in(DType dtype, const char *classes); /* e.g. dtype_in(t, "FL") */
 
+const char *infer_class_words(char class); /* of a letter of dtypes.def: "a signed integer" */
+
 /* Common checks. Each returns 0, or -1 with a message that names the node, what was found and what was wanted. */
 int infer_need_tensor(Infer *infer, const Node *node, int input); /* given, a tensor of known rank */
 int infer_need_dtype(

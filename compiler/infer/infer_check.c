@@ -56,7 +56,7 @@ int infer_need_tensor(Infer *infer, const Node *node, int input)
     return 0;
 }
 
-static const char *class_words(char class)
+const char *infer_class_words(char class)
 {
     switch (class) {
     case 'F':
@@ -91,7 +91,7 @@ int infer_need_dtype(Infer *infer, const Node *node, int input, const char *clas
                  c == classes  ? ""
                  : c + 1 < end ? ", "
                                : " or ",
-                 class_words(*c));
+                 infer_class_words(*c));
     if (at)
         return diag_unsupported(infer->diag, node->loc,
                                 "input %d '%s' holds %s, which is supported here for %s only; convert it before", input,

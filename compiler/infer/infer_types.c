@@ -1,5 +1,6 @@
 /* infer_types.c - the column `types` of schemas/ops.def: what each input of an operator must hold, a word for each. */
 #include "infer/infer.h"
+#include "support/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,33 @@ static DType dtype_of_suffix(const char *text, size_t length)
     return DTYPE_NONE;
 }
 
-/* "FLIU-C", "i64" or "*". */
+/* "F|f16|i32": any of these classes and types. */
+static int check_set(Infer *infer, const Node *node, int input, const char *text, size_t length)
+{
+    Text        wanted = text_new(infer->diag->arena);
+    const char *end = text + length;
+    DType       dtype;
+    size_t      part;
+
+    if (infer_need_tensor(infer, node, input) < 0)
+        return -1;
+    dtype = node->in[input]->type.dtype;
+    for (; text < end; text += part + 1) {
+        DType exactly;
+
+        part = strcspn(text, "|[!=+ ");
+        exactly = dtype_of_suffix(text, part);
+        if (exactly != DTYPE_NONE ? exactly == dtype : memchr(text, dtype_info(dtype)->class, part) != NULL)
+            return 0;
+        for (size_t i = 0; i < (exactly != DTYPE_NONE ? 1 : part); i++)
+            text_printf(&wanted, "%s%s", wanted.size ? " or " : "",
+                        exactly != DTYPE_NONE ? dtype_info(exactly)->name : infer_class_words(text[i]));
+    }
+    return diag_error(infer->diag, node->loc, "input %d '%s' holds %s, wanted %s", input, node->in[input]->name,
+                      dtype_info(dtype)->name, wanted.data);
+}
+
+/* "FLIU-C", "i64", "F|f16" or "*". */
 static int check_elements(Infer *infer, const Node *node, int input, const char *text, size_t length)
 {
     char  classes[16] = "";
@@ -22,6 +49,8 @@ static int check_elements(Infer *infer, const Node *node, int input, const char 
         return infer_need_exactly(infer, node, input, exactly);
     if (*text == '*')
         return infer_need_tensor(infer, node, input);
+    if (memchr(text, '|', length))
+        return check_set(infer, node, input, text, length);
     memcpy(classes, text, length < sizeof classes ? length : sizeof classes - 1);
     return infer_need_dtype(infer, node, input, classes);
 }

@@ -19,7 +19,7 @@ const OpInfo op_info[] = {
 #include "schemas/ops.def"
 };
 
-/* Of operators that schemas/functions.txt writes as others once their types are known (expand.c): none is left to lower. */
+/* Of operators that schemas/functions.txt writes as others (expand.c replaces them): none is left to lower. */
 int lower_text(Lower *lower, const Node *node)
 {
     return diag_bug(lower->diag, node->loc, "schemas/functions.txt writes this operator, but it was not replaced");

@@ -29,9 +29,11 @@ def types_of(word, dtypes):
     """ONNX codes of the element types that a word of the column lets in; None: input N's, where it ends in =N."""
     if "=" in word:
         return None
-    name = re.match(r"\??([\w*.]*)", word).group(1)
-    exact = [code for code, suffix, _ in dtypes if suffix == name]
-    return exact or [code for code, _, letter in dtypes if name in ("*", ".") or letter in name]
+    found = []
+    for part in re.match(r"\??([\w*.|]*)", word).group(1).split("|"):
+        exact = [code for code, suffix, _ in dtypes if suffix == part]
+        found += exact or [code for code, _, letter in dtypes if part in ("*", ".") or letter in part]
+    return found
 
 
 def forms(words, inputs, dtypes):

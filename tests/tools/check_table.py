@@ -46,6 +46,16 @@ def tried_operators(arguments):
     return found
 
 
+def unread_types():
+    """Rows of ops.def with a word of the last column that compiler/infer/infer_types.c does not know."""
+    suffixes, letters = zip(*re.findall(r"^DTYPE\(.*,\s*(\w+)\s*,\s*(\w)\s*\)", read("schemas/dtypes.def"), re.M))
+    classes = f"[{''.join(sorted(set(letters)))}]+"
+    one = f"(?:{classes}|{'|'.join(suffixes)})"
+    word = re.compile(rf"\.|\??(?:\*|{classes}-{classes}|{one}(?:\|{one})*)(?:\[\d+(?:\.\.\d*)?\])?!?(?:=\d+)?\+?")
+    rows = re.findall(r'^OP\(\s*(\w+)\s*,\s*(\w+)\s*,.*"([^"]*)"\s*\)', read("schemas/ops.def"), re.M)
+    return [f"{domain}.{name}: '{one}'" for domain, name, types in rows for one in types.split() if not word.fullmatch(one)]
+
+
 KERNEL = re.compile(r"^KERNEL\(\s*(\w+)\s*,", re.M)
 HOME = re.compile(r"^HOME\(\s*(\w+)\s*,\s*(\w+)\s*,", re.M)
 
@@ -72,7 +82,10 @@ def main():
         print(f"no case: {name}")
     for name in homeless:
         print(f"not one home in schemas/device.def: {name}")
-    failed = len(claimed - tried) + len(homeless)
+    unread = unread_types()
+    for row in unread:
+        print(f"not a word for types in schemas/ops.def: {row}")
+    failed = len(claimed - tried) + len(homeless) + len(unread)
     print(f"{len(claimed & tried)} passed, {failed} failed, 0 skipped")
     sys.exit(1 if failed or not claimed else 0)
 

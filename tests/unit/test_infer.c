@@ -458,6 +458,19 @@ static void every_row_is_found_by_its_name(void **state)
     assert_int_equal(op_find("elsewhere", "Add"), OP_NONE);
 }
 
+static void types_of_a_set_are_each_let_in(void **state)
+{
+    World *w = *state;
+    Node  *node = NODE(Abs, VECTOR(1, 2));
+
+    assert_int_equal(infer_check_types(&w->infer, node, "F|f16|i64[1]"), 0);
+    assert_int_equal(infer_check_types(&w->infer, node, "IU|f16"), 0);
+    node->in[0]->name = "x";
+    assert_int_equal(infer_check_types(&w->infer, node, "F|f16|i32"), -1);
+    assert_string_equal(w->diag.message[0],
+                        "test.onnx: node 0 (Abs): input 0 'x' holds int64, wanted float or double or float16 or int32");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -482,6 +495,7 @@ int main(void)
         TEST(the_last_elements_are_as_many_as_asked),
         TEST(extents_that_do_not_broadcast_are_named),
         TEST(a_wrong_element_type_is_named),
+        TEST(types_of_a_set_are_each_let_in),
         TEST(axes_known_while_running_choose_extents),
         TEST(a_known_condition_leaves_one_branch),
         TEST(a_carried_value_that_grows_has_its_bound),
