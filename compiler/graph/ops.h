@@ -22,10 +22,10 @@ enum {
     OP_CONTROL = 16,    /* owns bodies */
     OP_MANY_IN = 32,    /* max_in is no limit: variadic */
     OP_MANY_OUT = 64,
-    OP_FUSES =
-        1024,      /* is fused into its first input's step, though the other inputs do not follow the broadcast rule */
-    OP_LAZY = 128, /* of constants: evaluated only when a consumer asks, never in advance */
-    OP_OMITS = 256 /* even inputs below min_in may be omitted */
+    OP_LAZY = 128,   /* of constants: evaluated only when a consumer asks, never in advance */
+    OP_OMITS = 256,  /* even inputs below min_in may be omitted */
+    OP_FUSES = 1024, /* not elementwise, yet its lowering may join the step that makes its first input: the scale of a
+                        QuantizeLinear lies along an axis, Softmax reads that step's expression */
 };
 
 typedef struct Infer Infer; /* infer/infer.h */

@@ -86,11 +86,10 @@ int64_t keys_find(const Keys *keys, const Keys *wanted, int64_t index);
 /* Sets an output's type; does nothing if the model omits the output. Returns 0, or -1 with a message when the type
  * contradicts a declared element type or an extent has no bound. */
 int  infer_set(Infer *infer, Node *node, int index, Type type);
-int  infer_set_same(Infer *infer, Node *node, int index); /* the element type and the shape of input 0 */
+int  infer_set_same(Infer *infer, Node *node, int index); /* element type and extents of input 0; values change */
 int  infer_set_tensor(Infer *infer, Node *node, int index, DType dtype, int rank, const Extent *dim);
-int  infer_set_like(Infer *infer, Node *node, int index,
-                    int input);                   /* same type; integers also keep their tracked values */
-Type infer_shaped(DType dtype, const Type *like); /* the extents of `like` */
+int  infer_set_like(Infer *infer, Node *node, int index, int input); /* that input's type, and its values: a copy */
+Type infer_shaped(DType dtype, const Type *like);                    /* the extents of `like` */
 Type type_sequence(Model *model, Type item, Extent count);
 Type type_optional(Model *model, Type item, Extent present);
 

@@ -4,8 +4,6 @@
 #include "onnx/reader.h"
 #include "onnx/upgrade.h"
 
-#include <string.h>
-
 /* ----------------------------------------------------------------------------------------------- ports and contents */
 
 static int input_read(Reader *reader, Scope *scope, const Onnx__ValueInfoProto *proto)

@@ -81,10 +81,13 @@ def main():
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         sys.exit(f"several cases have one name: {' '.join(twice)}")
-    for case in found:
-        if len(sys.argv) == 2 or case["name"] in sys.argv[2:]:
-            write_case(sys.argv[1], case)
-    print(f"{len(found)} cases of our own in {sys.argv[1]}")
+    unknown = sorted(set(sys.argv[2:]) - set(names))
+    if unknown:
+        sys.exit(f"no case has the name {' '.join(unknown)}")
+    chosen = [case for case in found if len(sys.argv) == 2 or case["name"] in sys.argv[2:]]
+    for case in chosen:
+        write_case(sys.argv[1], case)
+    print(f"{len(chosen)} cases of our own in {sys.argv[1]}")
 
 
 if __name__ == "__main__":

@@ -81,6 +81,8 @@ int infer_constant_of_shape(Infer *infer, Node *node)
     return 0;
 }
 
+/* The extents of input 0, whose elements are not read; attribute `dtype` says the element type, by default that of the
+ * input. */
 int infer_like(Infer *infer, Node *node)
 {
     return infer_set(infer, node, 0,

@@ -4,6 +4,8 @@
 
 /* -------------------------------------------------------------------------------------------------------- one input */
 
+/* The type of the only input. Values of small integer tensors, of which extents are made, are followed through the
+ * operators that apply_unary of data_propagation.c knows. */
 int infer_unary(Infer *infer, Node *node)
 {
     if (infer_set_same(infer, node, 0) < 0)
@@ -12,6 +14,7 @@ int infer_unary(Infer *infer, Node *node)
     return 0;
 }
 
+/* The type of input 0, whatever the other inputs are; values are not followed. */
 int infer_same(Infer *infer, Node *node)
 {
     return infer_set_same(infer, node, 0);

@@ -36,7 +36,10 @@ static int find_direct(Lower *lower, const Node *node, Direct *found)
             *found = (Direct){node->op, scalar, false};
             return 0;
         }
-    return diag_bug(lower->diag, node->loc, "no row of schemas/scalars.def has the operator's name; add one");
+    return diag_bug(
+        lower->diag, node->loc,
+        "no row of schemas/scalars.def has the operator's name in small letters; add one, or a row to renamed[] in "
+        "compiler/ops/lower/elementwise_lower.c");
 }
 
 /* Emits the result in the type of the output, rounded as ONNX rounds every operator's result. */
