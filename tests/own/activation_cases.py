@@ -22,7 +22,7 @@ def case(name, *lines):
 
 GAUSS = ("a = Div(x, root)", "b = Erf(a)", "c = Add(one, b)")
 
-ACTIVATION = [
+CASES = [
     case("gelu_halved_last", *GAUSS, "d = Mul(x, c)", "y = Mul(d, half)"),
     case("gelu_halved_first", "h = Mul(half, x)", *GAUSS, "y = Mul(c, h)"),
     case("gelu_half_of_quotient", "h = Div(x, two)", "a = Mul(inverse, x)", "b = Erf(a)", "c = Add(b, one)", "y = Mul(h, c)"),
@@ -48,7 +48,7 @@ def pooled(name, attributes, pads):
     return dict(name=name, group="padding", model=model, inputs=[dict(x=np.arange(210, dtype=np.float32).reshape(1, 5, 6, 7))])
 
 
-ACTIVATION += [
+CASES += [
     pooled("padding_of_a_mean", "", [0, 0, 1, 1, 0, 0, 1, 1]),
     pooled("padding_of_a_mean_in_steps", ", strides = [2, 2]", [0, 0, 1, 0, 0, 0, 2, 1]),
     pooled("padding_of_a_mean_that_pads_itself", ", pads = [1, 1, 1, 1]", [0, 0, 1, 1, 0, 0, 1, 1]),
@@ -83,7 +83,7 @@ def neighbours(name, dtype, shape, size, alpha, beta, bias):
     return dict(name=name, group="neighbours", model=model, inputs=[dict(x=x)], wanted=wanted)
 
 
-ACTIVATION += [
+CASES += [
     *(power(exponent) for exponent in ("0.5", "-0.5", "2.0", "3.0", "-1.0", "2.5", "-3.0", "0.0")),
     power("2", "int64"),
     power("5", "int32"),

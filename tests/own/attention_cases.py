@@ -211,4 +211,4 @@ BYTES = [
     byte_heads("qattention_past", [None, np.array(7, np.uint8), np.array(120, np.uint8), WHOLE_PAST], 2, weight=np.uint8, unidirectional=1),
 ]
 
-ATTENTION = ROTARY + GROUPS + MULTI + JOINT + BYTES
+CASES = ROTARY + GROUPS + MULTI + JOINT + BYTES

@@ -47,7 +47,7 @@ def places(axes):
 REDUCTIONS = ["ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum",
               "ReduceSumSquare"]
 
-ATTRIBUTES = [places(axes) for axes in (1, 2, 3)] + [reduced(op, empty, noop) for op in REDUCTIONS for empty, noop in ((False, 1), (True, 1), (True, 0))] + [
+CASES = [places(axes) for axes in (1, 2, 3)] + [reduced(op, empty, noop) for op in REDUCTIONS for empty, noop in ((False, 1), (True, 1), (True, 0))] + [
     cell("lstm_alpha_of_the_second", "LSTM", 4, ["Sigmoid", "LeakyRelu", "Tanh"], activation_alpha=[0.3]),
     cell("lstm_alphas_of_two_directions", "LSTM", 4, ["HardSigmoid", "Tanh", "Elu", "Sigmoid", "LeakyRelu", "Affine"], 2,
          activation_alpha=[0.3, 0.7, 0.2, 1.2], activation_beta=[0.4, 0.1], clip=3.0),

@@ -88,4 +88,4 @@ def dynamic_slice():
                 wanted=lambda inputs: [inputs["x"][:, 1:9, -3:3]])
 
 
-CASTS = [casts(name) for name in NAMES] + [dynamic_slice(), there_and_back("cast_there_and_back", False), there_and_back("cast_behind_conv", True)] + [exponents(name) for name in ("FLOAT", "DOUBLE", "FLOAT16")]
+CASES = [casts(name) for name in NAMES] + [dynamic_slice(), there_and_back("cast_there_and_back", False), there_and_back("cast_behind_conv", True)] + [exponents(name) for name in ("FLOAT", "DOUBLE", "FLOAT16")]

@@ -29,7 +29,7 @@ def signed(sums, most, least):
 
 HEAD = '<ir_version: 8, opset_import: ["" : 17]>\n'
 
-CONTROL = [
+CASES = [
     dict(name="if_gives_a_scalar_or_one_element", group="If", model=HEAD + """
         main (bool c, bool d, float a, float[1] b, float[3] x, float[1] z) => (float[3] y, float[1] w, float[3] k) {
           s, t = If (c) <then_branch = t () => (float[] p, float[] r) { p = Neg(a)

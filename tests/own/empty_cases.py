@@ -35,7 +35,7 @@ def reductions_of_nothing(word, dtype, operators=("ReduceMax", "ReduceMin", "Red
                 inputs=[dict(x=ramp(2, n).astype(dtype), axis=np.array([1])) for n in (0, 1, 3)])
 
 
-EMPTY = [
+CASES = [
     *(dict(name=f"shape_of_a_scalar_{weights}", group="Shape", flags=(f"--weights={weights}",), model=HEAD + """
         agraph (bool x) => (int64[0] y) {
             y = Shape(x)

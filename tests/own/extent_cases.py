@@ -167,7 +167,7 @@ def extents(name, sort, flags=(), axes="HW"):
     return case(f"extents_{name}", net, feeds, (*[f"--dim={a}={least}..{most}" for a in axes], *flags))
 
 
-EXTENTS = [
+CASES = [
     *[extents(sort, sort) for sort in NETS],
     *[extents(sort + "_strips", sort, ("--cascade=on",)) for sort in NETS],
     *[extents(sort + "_winograd", sort, ("--winograd=on", "--io=arena")) for sort in ("plain", "residual", "raised")],

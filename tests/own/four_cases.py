@@ -26,7 +26,7 @@ def window(axis, begin, end):
 OPEN = [dict(N=300, W=64), dict(N=300, W=33), dict(N=7, W=4), dict(N=1, W=1), dict(N=299, W=63)]
 GATED = "g = Sigmoid (x) h = Mul (g, y) z = Add (h, y)"
 
-FOURS = [
+CASES = [
     four("even", dict(x="2, 8200", y="2, 8200"), "float[2, 8200] z", GATED, [{}]),
     *[four(f"odd_{n}", dict(x=f"{n}", y=f"{n}"), f"float[{n}] z", GATED, [{}]) for n in (8209, 8210, 8211)],
     four("rest_of_rows", dict(x="300, 36", y="300, 3", b="300, 1", c="33"), "float[300, 36] z, float[36] w",

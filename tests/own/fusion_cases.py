@@ -94,7 +94,7 @@ def choices(name, *lines):
     return case("choices" + name, dict(x=x, c=np.roll(x, 1) * np.float32(0.5), d=numbers(25)), "float[25] y", [], *lines)
 
 
-FUSION = [
+CASES = [
     *TRANSPOSED,
     case("batch_norms_with_parameters_given", norms(3), "float[1, 6, 5, 4] y", [],
          *(f"{'y' if i == 2 else f'y{i}'} = BatchNormalization ({f'y{i - 1}' if i else 'x'}, scale{i}, bias{i}, mean{i}, var{i})" for i in range(3))),

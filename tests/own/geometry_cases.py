@@ -431,4 +431,4 @@ def padded(name, rank, words=(), feeds=None, flags=()):
 PADDED = [padded("1d", 1), padded("2d", 2), padded("3d", 3),
           padded("any_2d", 2, "HW", [dict(H=h, W=w) for h, w in ((3, 3), (7, 4), (5, 9))], ("--dim=H=3..7", "--dim=W=3..9"))]
 
-GEOMETRY = ENDS + PADDED + HALVES + SIZED + VIEWS + OPEN + WIDTHS + OPEN_HEADS + ADDENDS + GRIDS
+CASES = ENDS + PADDED + HALVES + SIZED + VIEWS + OPEN + WIDTHS + OPEN_HEADS + ADDENDS + GRIDS

@@ -53,7 +53,7 @@ def case(name, inputs, constants, outputs, *lines, rounds=False):
 
 IMAGE = dict(x=numbers(1, 3, 8, 8))
 LAYER = dict(w=numbers(4, 3, 3, 3), b=numbers(4))
-HALF = [
+CASES = [
     *case("layers", IMAGE, dict(**LAYER, scale=numbers(1, 4, 1, 1), v=numbers(8, 5)), dict(z=(1, 5)),
           "a = Conv <pads = [1, 1, 1, 1]> (x, w, b)", "r = Relu(a)", "p = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (r)",
           "s = Sigmoid(p)", "m = Mul(s, scale)", "c = Concat <axis = 1> (m, p)", "t = ReduceMean <axes = [2, 3], keepdims = 0> (c)",

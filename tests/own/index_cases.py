@@ -51,7 +51,7 @@ WINDOWS = np.add.outer(range(3), range(4))
 SLICE = tuples(range(3), range(1, 5, 2))
 TWICE, BENT, BACK = (np.array(t, np.int64) for t in ([[0, 1], [2, 3], [0, 1]], [[0, 0], [1, 2], [2, 3]], [[2], [1]]))
 
-INDICES = [
+CASES = [
     scatter("rows", tuples(range(1, 3))), scatter("row", tuples([2])), scatter("slice", SLICE),
     *(scatter(f"slice_{np.dtype(t).name}", SLICE, t) for t in (np.int64, np.uint8, np.bool_, np.float16)),
     scatter("elements", tuples(range(0, 3, 2), range(6), range(1, 3))), scatter("one", np.array([1, 5, 2], np.int64)),

@@ -104,7 +104,7 @@ def votes_for(target, weights):
     return [[(target, w) for w in leaf] for leaf in weights]
 
 
-LEARNING = [
+CASES = [
     # leaves vote for the first class and the last one: the second has its base value alone, and wins where that is greatest
     single("tree_classifier_base_without_votes", "TreeEnsembleClassifier", {"x": (TensorProto.FLOAT, [2, 1])},
            {"label": (TensorProto.INT64, [2]), "scores": (TensorProto.FLOAT, [2, 3])}, [dict(x=np.float32([[-1], [1]]))],

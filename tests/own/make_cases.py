@@ -1,9 +1,17 @@
 """Writes our own cases where the official suite has none: make_cases.py FOLDER [NAME...]
 
-Activations, fusions, control flow, sequences, optionals, text, ai.onnx.ml and quantised operators, as models in ONNX's text form with a few inputs
-each; the wanted outputs come from ONNX Runtime (or from the reference implementation, where a case says so).
+Each file <family>_cases.py of this folder holds a list CASES, which is found here without being named. A case is a dict:
+  name     of its folder, behind test_
+  group    the operator or family that it is counted with
+  model    in ONNX's text form, or a ModelProto
+  inputs   a list of dicts from input names to arrays, one for each run
+  wanted   a function of such a dict that returns the outputs. Without it ONNX Runtime computes them, or with oracle="reference" the
+           reference implementation of onnx
+  flags    of occamyc, and atol, the absolute tolerance; where they differ from none and 1e-6
+`case` of node_case.py makes one of a single node.
 """
 
+import importlib
 import os
 import sys
 
@@ -15,34 +23,6 @@ import onnxruntime
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools"))
 import cases       # noqa: E402
 import tensors     # noqa: E402
-from activation_cases import ACTIVATION  # noqa: E402
-from attention_cases import ATTENTION  # noqa: E402
-from attribute_cases import ATTRIBUTES  # noqa: E402
-from cast_cases import CASTS          # noqa: E402
-from control_cases import CONTROL     # noqa: E402
-from empty_cases import EMPTY         # noqa: E402
-from extent_cases import EXTENTS      # noqa: E402
-from four_cases import FOURS           # noqa: E402
-from fusion_cases import FUSION       # noqa: E402
-from geometry_cases import GEOMETRY  # noqa: E402
-from half_cases import HALF            # noqa: E402
-from index_cases import INDICES       # noqa: E402
-from learning_cases import LEARNING   # noqa: E402
-from many_cases import MANY           # noqa: E402
-from map_cases import MAPS            # noqa: E402
-from msft_cases import MSFT           # noqa: E402
-from number_cases import NUMBERS    # noqa: E402
-from operator_cases import OPERATORS  # noqa: E402
-from quant_cases import QUANTISED     # noqa: E402
-from random_cases import RANDOM       # noqa: E402
-from rare_cases import RARE           # noqa: E402
-from recurrent_cases import RECURRENT  # noqa: E402
-from resize_cases import RESIZE       # noqa: E402
-from rows_cases import ROWS            # noqa: E402
-from sequence_cases import SEQUENCES  # noqa: E402
-from text_cases import TEXT           # noqa: E402
-from tie_cases import TIES             # noqa: E402
-from token_cases import TOKENS         # noqa: E402
 
 
 def wanted_by_runtime(model, inputs):
@@ -70,13 +50,17 @@ def write_case(root, case):
                      flags=case.get("flags", ()))
 
 
+def cases_of_folder():
+    """The list CASES of every <family>_cases.py beside this file."""
+    here = os.path.dirname(os.path.abspath(__file__))
+    files = sorted(name for name in os.listdir(here) if name.endswith("_cases.py") and name != "make_cases.py")
+    return [case for name in files for case in importlib.import_module(name[:-len(".py")]).CASES]
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
-    found = (ACTIVATION + CONTROL + SEQUENCES + TEXT + LEARNING + MAPS + OPERATORS + QUANTISED + RANDOM + RARE + FUSION + EMPTY +
-             MSFT + ATTENTION + GEOMETRY + EXTENTS + FOURS)
-    found += RESIZE + ATTRIBUTES + TOKENS + HALF
-    found += CASTS + MANY + NUMBERS + TIES + RECURRENT + ROWS + INDICES
+    found = cases_of_folder()
     names = [case["name"] for case in found]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

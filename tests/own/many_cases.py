@@ -68,7 +68,7 @@ def side_by_side(count):
     return dict(name=f"concat_of_{count}", group="Concat", model=model, inputs=[given])
 
 
-MANY = [
+CASES = [
     *(many(op, count) for op in ("Sum", "Mean", "Max", "Min") for count in COUNTS),
     *(dict(many(op, 17, np.float64), oracle="reference") for op in ("Sum", "Mean", "Max", "Min")),
     *(many(op, 17, np.int32) for op in ("Max", "Min")),

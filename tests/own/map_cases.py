@@ -68,7 +68,7 @@ COUNTED = [{"apple": 2, "ö": 7}, {"pear": 1, "apple": 2, "fig \"x\"\n": 3, "ö"
 NUMBERED = [{4: 1.5, -7: 2.5}, {100: 9.0, 1: 0.25}]
 SPARSE = {"map_form": "SPARSE", "max_map": 4}
 
-MAPS = [
+CASES = [
     zipped("zip_map_numbers", [SCORES], [5, 3], classlabels_int64s=[7, -2, 2 ** 40]),
     zipped("zip_map_text", [SCORES, SCORES[:2], SCORES[:1]], ["n", 3], classlabels_strings=["b", "a b", "ö"]),
     zipped("zip_map_of_vector", [SCORES[0]], [3], classlabels_int64s=[3, 1, 2]),

@@ -234,4 +234,4 @@ NEIGHBOURS = [
             [*PER_COLUMN, constant(7, dtype=np.uint8, make=whole(110, 130)), constant(7, seed=4)]),
 ]
 
-MSFT = NEIGHBOURS + TABLES_OF_BITS + FEW + NORMS + EMBEDDINGS + FUSED
+CASES = NEIGHBOURS + TABLES_OF_BITS + FEW + NORMS + EMBEDDINGS + FUSED

@@ -79,15 +79,15 @@ def compared(source, constants, values):
 
 
 MANY = 2 ** 24
-NUMBERS = [compared("INT32", [0, -3, MANY - 1, 1 - MANY], [0, 1, -3, -4, MANY - 2, MANY - 1, MANY, MANY + 1, -MANY, -MANY - 1, 2 ** 31 - 1, -2 ** 31]),
+CASES = [compared("INT32", [0, -3, MANY - 1, 1 - MANY], [0, 1, -3, -4, MANY - 2, MANY - 1, MANY, MANY + 1, -MANY, -MANY - 1, 2 ** 31 - 1, -2 ** 31]),
            compared("INT32", [MANY, -MANY, MANY + 1], [0, MANY - 1, MANY, MANY + 1, MANY + 2, -MANY - 1, -MANY, 2 ** 31 - 1]),
            compared("UINT8", [0, 127, 128, 255], [0, 1, 126, 127, 128, 129, 254, 255]),
            compared("INT8", [0, 127, -128, -1], [0, 1, -1, 126, 127, -128, -127])]
-NUMBERS += [bounds_through("identity", "Identity({0})"), bounds_through("cast", "Cast <to = 7> ({0})"), bounds_through("reshape", "Reshape({0}, {1})"),
+CASES += [bounds_through("identity", "Identity({0})"), bounds_through("cast", "Cast <to = 7> ({0})"), bounds_through("reshape", "Reshape({0}, {1})"),
            bounds_through("a_repeated_operator", "Abs({0})", "b2 = Abs(end) s2 = Abs(shape) unused = Add(b, b2) unused2 = Add(s, s2)")]
-NUMBERS += [printed(source) for source in WHOLE + ["FLOAT", "DOUBLE", "FLOAT16"]]
-NUMBERS += [read(WHOLE, TEXTS, "whole"), read(["FLOAT", "DOUBLE", "FLOAT16"], FLOAT_TEXTS, "floats"), read(NARROW, TEXTS, "narrow")]
-NUMBERS += [
+CASES += [printed(source) for source in WHOLE + ["FLOAT", "DOUBLE", "FLOAT16"]]
+CASES += [read(WHOLE, TEXTS, "whole"), read(["FLOAT", "DOUBLE", "FLOAT16"], FLOAT_TEXTS, "floats"), read(NARROW, TEXTS, "narrow")]
+CASES += [
     dict(name="rms_norm_of_doubles", group="RMSNormalization", flags=("--dim=n=1..3",), model='<ir_version: 10, opset_import: ["" : 23]>' + """
         main (double[n, 4, 5] x, double[4, 5] s) => (double[n, 4, 5] y) { y = RMSNormalization <axis = 1, epsilon = 0.001> (x, s) }""",
          inputs=[dict(x=np.random.default_rng(n).normal(size=(n, 4, 5)), s=np.random.default_rng(9).normal(size=(4, 5))) for n in (1, 2, 3)]),

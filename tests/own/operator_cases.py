@@ -153,7 +153,7 @@ def topk(name, x, **more):
     return case(name, "TopK", dict(x=x, k=k), dict(value=(kind, [3, 9]), place=(I, [3, 9])), flags=("--dim=value:1=9", "--dim=place:1=9"), **more)
 
 
-OPERATORS = [
+CASES = [
     topk("topk_of_many_equal", TIES.astype(np.float32)),
     topk("topk_least_of_many_equal", TIES.astype(np.float32), largest=0),
     topk("topk_of_integers", TIES.astype(np.int64)),

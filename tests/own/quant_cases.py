@@ -367,4 +367,4 @@ def blocked(*shape):
 
 QDQ += [blocked(7), blocked(6, 7), blocked(3, 6, 5)]
 
-QUANTISED = CONVOLUTIONS + PRODUCTS + BETWEEN + QDQ + DYNAMIC
+CASES = CONVOLUTIONS + PRODUCTS + BETWEEN + QDQ + DYNAMIC

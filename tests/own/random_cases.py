@@ -25,7 +25,7 @@ MOMENTS = ("mean = ReduceMean <keepdims = 0> (r)", "away = Sub(mean, two)", "dis
 CHOICE = ("f = Cast <to = 1> (r)", "least = ReduceMin <keepdims = 0> (f)", "first = GreaterOrEqual(least, one)",
           "most = ReduceMax <keepdims = 0> (f)", "second = Less(most, three)")
 
-RANDOM = [
+CASES = [
     case("random_uniform", "r = RandomUniform <shape = [40, 50], low = -2.0, high = 3.0, seed = 1.0> ()", *RANGE),
     case("random_normal", "r = RandomNormal <shape = [40, 50], mean = 2.0, scale = 0.5, seed = 1.0> ()", *MOMENTS),
     case("random_normal_like", "r = RandomNormalLike <mean = 2.0, scale = 0.5, seed = 2.0> (x)", *MOMENTS),

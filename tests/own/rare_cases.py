@@ -27,7 +27,7 @@ def single(name, op, feeds, out, domain="", constants=None, kind=FLOAT, **attrib
 ROWS = {"x": draw(2, 3, 8)}
 IMAGE = {"x": draw(1, 3, 6, 5)}
 
-RARE = [
+CASES = [
     single("gelu_of_msft", "Gelu", ROWS, (2, 3, 8), MSFT),
     single("quick_gelu", "QuickGelu", ROWS, (2, 3, 8), MSFT, alpha=1.5),
     single("fast_gelu", "FastGelu", ROWS, (2, 3, 8), MSFT),

@@ -51,18 +51,18 @@ def case(name, op, direction="forward", lengths=None, peephole=False, constant=T
     return dict(name=name, group=op, model=model, inputs=[feeds], atol=1e-6, wanted=lambda inputs: [value.astype(np.float64) for value in found])
 
 
-RECURRENT = [case(f"{op.lower()}_of_doubles_{direction}{'' if constant else '_computed'}", op, direction, constant=constant)
+CASES = [case(f"{op.lower()}_of_doubles_{direction}{'' if constant else '_computed'}", op, direction, constant=constant)
              for op in GATES for direction in ("forward", "reverse", "bidirectional") for constant in (True, False)]
-RECURRENT += [case(f"{op.lower()}_of_doubles_with_lengths", op, "bidirectional", lengths=[5, 0, 3], states=False) for op in GATES]
-RECURRENT += [case(f"{op.lower()}_of_doubles_by_batch", op, "bidirectional", layout=1) for op in GATES]
-RECURRENT += [
+CASES += [case(f"{op.lower()}_of_doubles_with_lengths", op, "bidirectional", lengths=[5, 0, 3], states=False) for op in GATES]
+CASES += [case(f"{op.lower()}_of_doubles_by_batch", op, "bidirectional", layout=1) for op in GATES]
+CASES += [
     case("lstm_of_doubles_peephole", "LSTM", peephole=True),
     case("lstm_of_doubles_coupled", "LSTM", input_forget=1, peephole=True, constant=False),
     case("lstm_of_doubles_clipped", "LSTM", clip=0.3),
     case("gru_of_doubles_before_reset", "GRU", "bidirectional", linear_before_reset=1),
     case("gru_of_doubles_clipped", "GRU", clip=0.3, linear_before_reset=1, constant=False),
 ]
-RECURRENT += [case(f"rnn_of_doubles_{name.lower()}", "RNN", activations=[name], **more) for name, more in (
+CASES += [case(f"rnn_of_doubles_{name.lower()}", "RNN", activations=[name], **more) for name, more in (
     ("Relu", {}), ("Sigmoid", {}), ("Affine", dict(activation_alpha=[0.5], activation_beta=[0.25])), ("LeakyRelu", dict(activation_alpha=[0.2])),
     ("ThresholdedRelu", dict(activation_alpha=[0.3])), ("ScaledTanh", dict(activation_alpha=[0.7], activation_beta=[1.2])),
     ("HardSigmoid", dict(activation_alpha=[0.3], activation_beta=[0.4])), ("Elu", dict(activation_alpha=[0.6])), ("Softsign", {}), ("Softplus", {}))]
@@ -84,7 +84,7 @@ def large_softplus(kind, scale):
     return dict(name=f"rnn_softplus_of_{scale}_{np.dtype(dtype).name}", group="RNN", model=model, inputs=[feeds], wanted=lambda inputs: wanted)
 
 
-RECURRENT += [large_softplus(kind, scale) for kind in (TensorProto.FLOAT, TensorProto.DOUBLE) for scale in (1, 200, 2000)]
+CASES += [large_softplus(kind, scale) for kind in (TensorProto.FLOAT, TensorProto.DOUBLE) for scale in (1, 200, 2000)]
 
 
 def states_in_rows(kind, layout=0):
@@ -116,4 +116,4 @@ def states_in_rows(kind, layout=0):
                 wanted=lambda inputs: wanted)
 
 
-RECURRENT += [states_in_rows(kind, layout) for kind in (TensorProto.FLOAT, TensorProto.DOUBLE) for layout in (0, 1)]
+CASES += [states_in_rows(kind, layout) for kind in (TensorProto.FLOAT, TensorProto.DOUBLE) for layout in (0, 1)]

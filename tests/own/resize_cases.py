@@ -30,7 +30,7 @@ def case(name, opset, scales, shape=(2, 3, 5, 7), known=True, **attributes):
     return dict(name="resize_" + name, group="Resize", model=model, inputs=[given], oracle="runtime", flags=flags)
 
 
-RESIZE = [
+CASES = [
     case("7_nearest", 7, (2.0, 2.5), mode="nearest"),
     case("7_linear", 7, (2.0, 1.3), mode="linear"),
     case("9_nearest_computed", 9, (1.6, 3.0), mode="nearest", known=False),

@@ -60,7 +60,7 @@ def in_a_loop():
     return rows("rows_in_a_loop", nodes, None, [PICKED], tables, (TensorProto.FLOAT, [WIDE]))
 
 
-ROWS = [
+CASES = [
     rows("rows_of_a_table", [gather()], None, [PICKED, PICKED[::-1]]),
     rows("rows_by_short_numbers", [gather()], None, [PICKED], index=TensorProto.INT32),
     rows("rows_one", [gather()], None, [5, -7], out=(TensorProto.FLOAT, [WIDE]), rank=0),

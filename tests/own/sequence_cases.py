@@ -4,7 +4,7 @@ import numpy as np
 
 from control_cases import HEAD, f32, i64, ramp, yes
 
-SEQUENCES = [
+CASES = [
     dict(name="sequence_positions", group="SequenceInsert", model=HEAD + """
         main (float[2] a, float[2] b, float[2] c, int64 at, int64 take, int64 drop) => (float[2] x, int64 n, seq(float[2]) left) {
           s0 = SequenceConstruct(a, b)

@@ -48,7 +48,7 @@ def in_case(action):
                 wanted=lambda inputs: [text(*map(changed, inputs["x"]))])
 
 
-TEXT = [
+CASES = [
     in_case("UPPER"), in_case("LOWER"),
     dict(name="text_moves", group="StringConcat", model=HEAD20 + """
         main (string[3] a, string[3] b, int64[2] at) => (string[2] x, string[3, 2] y, string[6] z) {
@@ -91,4 +91,4 @@ TEXT = [
         }""", flags=['--dim', 'a:bytes=16'], inputs=[dict(a=text("p", "qr"), at=i64(k)) for k in (0, 1, -1)]),
 ]
 
-TEXT += [matching(n, pattern) for n, pattern in enumerate(PATTERNS)]
+CASES += [matching(n, pattern) for n, pattern in enumerate(PATTERNS)]

@@ -76,7 +76,7 @@ def whole(name, operator, dtype, shapes, axes, declared, step=0.1, ratio=1.0, ze
 AROUND = (1, 1, 1, 1)
 EXTENTS = [(1, 6, 2, 5), (2, 6, 4, 5), (1, 6, 7, 2), (3, 6, 8, 9), (1, 6, 6, 7), (1, 6, 5, 4)]
 
-TIES = [
+CASES = [
     pool("padded", np.uint8, (1, 8, 7, 9), (3, 3), pads=AROUND),
     pool("padded_step_of_one", np.int8, (1, 8, 7, 9), (3, 3), pads=AROUND, step=1.0, zero=(-3, 4)),
     pool("padded_twice_the_step", np.int8, (2, 5, 6, 7), (2, 2), pads=AROUND, ratio=2.0, zero=(0, 0)),

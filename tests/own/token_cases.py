@@ -42,7 +42,7 @@ def distances(name, metric, dtype, rows=7):
 
 
 NUMBERS = TensorProto.INT32, TensorProto.UINT32, TensorProto.INT64, TensorProto.UINT64, TensorProto.FLOAT, TensorProto.DOUBLE
-TOKENS = [
+CASES = [
     tokens("words", tokenexp="[a-zA-Z0-9_]+"),
     tokens("long_words", tokenexp="[a-z]+", mincharnum=3),
     tokens("longest_of_several", tokenexp="a|ab|abc|q[a-z]*|fo"),
