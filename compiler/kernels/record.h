@@ -161,6 +161,17 @@ bool step_pair(const Program *program, const Step *step, const Operand **x, cons
 /* Elements that a step writes. */
 double step_results(const Step *step);
 
+/* The elements that a step touches of an operand, from its first one on. */
+enum { MAX_TOUCHED_AXES = 4 * MAX_RANK };
+typedef struct TouchedAxes {
+    int    rank;
+    bool   is_dense; /* contiguous: strides follow from the extents */
+    Extent dim[MAX_TOUCHED_AXES], stride[MAX_TOUCHED_AXES];
+} TouchedAxes;
+
+/* The axes that a record tells; false: it names what the step does not have. */
+bool step_touched(const Step *step, const Touched *touched, TouchedAxes *axes);
+
 /* The operand of a parameter, by the parameter's name; NULL: absent, or the kernel has no such parameter. */
 Operand *step_operand_of(const Step *step, const char *name);
 

@@ -7,8 +7,6 @@
 #include "plan/check.h"
 #include "program/operand.h"
 
-#include <string.h>
-
 enum { SAMPLES = 9 };
 
 typedef struct Sizes {
@@ -97,44 +95,18 @@ static Reach reach_of(const Sizes *s, const Operand *x)
     return reach;
 }
 
-static const Extent *named(const Step *step, const char *name, size_t length, int *count)
-{
-    char word[32] = {0};
-
-    memcpy(word, name, length);
-    return step_extents_of(step, word, count);
-}
-
-/* Extends the reach by one "extent:stride", or by "extent" times the extents before. */
-static void extend_by(const Sizes *s, const Step *step, const char *term, size_t length, Reach *reach, int64_t *dense)
-{
-    const char   *colon = memchr(term, ':', length);
-    int           count, strides;
-    const Extent *extent = named(step, term, colon ? (size_t)(colon - term) : length, &count), *stride;
-
-    if (!colon) {
-        *dense *= value_of(s, extent[0]);
-        return;
-    }
-    stride = named(step, colon + 1, length - (size_t)(colon + 1 - term), &strides);
-    for (int i = 0; i < count; i++)
-        extend(reach, value_of(s, extent[i]), i < strides ? value_of(s, stride[i]) : 1);
-}
-
-static Reach reach_of_terms(const Sizes *s, const Step *step, const char *terms)
+static Reach reach_of_axes(const Sizes *s, const TouchedAxes *axes)
 {
     Reach   reach = {0};
-    int64_t dense = 1;
-    bool    is_dense = !strchr(terms, ':');
+    int64_t elements = 1;
 
-    while (*terms) {
-        size_t length = strcspn(terms, " ");
-
-        extend_by(s, step, terms, length, &reach, &dense);
-        terms += length + (terms[length] == ' ');
-    }
-    if (is_dense)
-        extend(&reach, dense, 1);
+    for (int i = 0; i < axes->rank; i++)
+        if (axes->is_dense)
+            elements *= value_of(s, axes->dim[i]);
+        else
+            extend(&reach, value_of(s, axes->dim[i]), value_of(s, axes->stride[i]));
+    if (axes->is_dense)
+        extend(&reach, elements, 1);
     return reach;
 }
 
@@ -214,8 +186,15 @@ static int check_touched(const Sizes *s, int index, const Touched *t)
 {
     const Step    *step = &s->program->step[index];
     const Operand *x = step_operand_of(step, t->operand);
+    TouchedAxes    axes;
 
-    return x ? left(s, index, t->operand, reach_of_terms(s, step, t->terms), x) : 0;
+    if (!x)
+        return 0;
+    if (!step_touched(step, t, &axes))
+        return diag_bug(s->diag, step_loc(step),
+                        "the record of %s says that it touches '%s' of %s, which is none of its arguments",
+                        step->kernel->name, t->terms, t->operand);
+    return left(s, index, t->operand, reach_of_axes(s, &axes), x);
 }
 
 static int check_shared(const Sizes *s, int index, const Shared *shared)
@@ -224,6 +203,9 @@ static int check_shared(const Sizes *s, int index, const Shared *shared)
     int           a_rank, b_rank, i = shared->a_axis, k = shared->b_axis;
     const Extent *a = step_extents_of(step, shared->a, &a_rank), *b = step_extents_of(step, shared->b, &b_rank);
 
+    if (!a || !b)
+        return diag_bug(s->diag, step_loc(step), "the record of %s names extents '%s', which it does not have",
+                        step->kernel->name, a ? shared->b : shared->a);
     i += i < 0 ? a_rank : 0;
     k += k < 0 ? b_rank : 0;
     if (value_of(s, a[i]) == value_of(s, b[k]))

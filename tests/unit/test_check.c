@@ -393,6 +393,106 @@ static void literal_strides_of_expressions_are_held_against_operands(void **stat
     refuses(w, "reads operand 0 every 8 elements");
 }
 
+/* ---------------------------------------------------------------------------------------------------------- slices */
+
+static double work_of_lines(const Step *step)
+{
+    return step_results(step);
+}
+
+static const Param lines_params[] = {{.kind = PARAM_WRITES, .ctype = "uint8_t *", .name = "y"},
+                                     {.kind = PARAM_READS, .ctype = "const uint8_t *", .name = "x"},
+                                     {.kind = PARAM_INT, .ctype = "int64_t", .name = "rows"},
+                                     {.kind = PARAM_INT, .ctype = "int64_t", .name = "n"},
+                                     {.kind = PARAM_INT, .ctype = "int64_t", .name = "one"}};
+
+/* in -> out of 4 rows of 4 bytes, in two slices: by a kernel whose record says how far operands move for each row, and
+ * what it touches of y. */
+static void lines(World *w, const char *moves, const char *terms)
+{
+    KernelRecord *record = arena_one(w->arena, KernelRecord);
+    Kernel       *kernel = arena_one(w->arena, Kernel);
+    const int64_t value[] = {4, 4, 1};
+    Step         *step;
+
+    *record = (KernelRecord){.cut = {cut_offer_first_line, cut_take_line, work_of_lines, false},
+                             .line = {{"rows", moves}},
+                             .touched = {{"y", terms}}};
+    *kernel =
+        (Kernel){.name = "lines", .record = record, .param = lines_params, .nparam = 5, .code = {{.file = "lines.c"}}};
+    w->program->nbuffer = w->program->nstep = 0;
+    world_buffer(w, BUFFER_IN, 16);
+    world_buffer(w, BUFFER_OUT, 16);
+    world_step(w, STEP_KERNEL);
+    step = &w->program->step[0];
+    step->kernel = kernel;
+    world_writes(w, 0, 1);
+    world_reads(w, 0, 0);
+    step->arg = arena_array(w->arena, Arg, 3);
+    for (; step->narg < 3; step->narg++) {
+        Extent *extent = arena_one(w->arena, Extent);
+
+        *extent = extent_const(value[step->narg]);
+        step->arg[step->narg] = (Arg){.kind = ARG_INT, .count = 1, .ints = extent};
+    }
+    step->slices = 2;
+    step->remainder = -1;
+}
+
+/* Rows 2 and 3 are the second slice. */
+static void slices_are_checked(void **state)
+{
+    World *w = *state;
+
+    lines(w, "x=n, y=n", "rows n");
+    accepts(w);
+    lines(w, "x=n, y=m", "rows n"); /* an argument that does not exist */
+    refuses(w, "slice 1 of lines: operand 0 is written by another slice, too");
+    lines(w, "x=n", "rows n");
+    refuses(w, "slice 1 of lines: operand 0 is written by another slice, too");
+    lines(w, "x=n, y=5", "rows n");
+    refuses(w, "slice 1 of lines: operand 0 ends behind the whole");
+    lines(w, "x=n, y=n*n", "rows n");
+    refuses(w, "slice 1 of lines: operand 0 ends behind the whole");
+    lines(w, "x=n*n, y=n", "rows n");
+    refuses(w, "slice 1 of lines: operand 1 begins outside the whole");
+}
+
+/* Rows of a slice without its last one. */
+static void take_fewer(Step *slice, const UnitRange *range)
+{
+    cut_take_line(slice, range);
+    slice_set(slice, "rows", 0, extent_const(range->count.max - 1));
+}
+
+/* Slices of columns lie between each other's rows. */
+static void slices_write_all_elements(void **state)
+{
+    KernelRecord *record;
+    World        *w = *state;
+
+    lines(w, "x=n, y=n", "rows n");
+    record = (KernelRecord *)w->program->step[0].kernel->record;
+    record->cut.take = take_fewer;
+    refuses(w, "slice 1 of lines: operand 0 and those before leave elements unwritten");
+    lines(w, "x=1, y=1", "rows:one n:n");
+    accepts(w);
+    lines(w, "x=1, y=2", "rows:one n:n");
+    refuses(w, "slice 1 of lines: operand 0 ends behind the whole");
+    lines(w, "x=1, y=n", "rows:one n:n");
+    refuses(w, "slice 1 of lines: operand 0 ends behind the whole");
+}
+
+static void names_of_what_is_touched_are_checked(void **state)
+{
+    lines(*state, "x=n, y=n", "rows m");
+    ((World *)*state)->program->step[0].slices = 0;
+    refuses(*state, "the record of lines says that it touches 'rows m' of y");
+    lines(*state, "x=n, y=n", "rows:an_argument_of_a_name_that_is_far_too_long");
+    ((World *)*state)->program->step[0].slices = 0;
+    refuses(*state, "the record of lines says that it touches 'rows:an_argument");
+}
+
 #define T(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 
 int main(void)
@@ -410,6 +510,9 @@ int main(void)
         T(literals_are_held_against_extents),
         T(common_axes_are_equal),
         T(literal_strides_of_expressions_are_held_against_operands),
+        T(slices_are_checked),
+        T(slices_write_all_elements),
+        T(names_of_what_is_touched_are_checked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
