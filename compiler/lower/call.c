@@ -103,6 +103,16 @@ static bool is_wanted(const Param *param)
     return param->kind == PARAM_READS || param->kind == PARAM_WRITES || param_is_value(param);
 }
 
+static const char *parameters_of(Arena *arena, const Kernel *kernel)
+{
+    const char *names = "";
+
+    for (int i = 0; i < kernel->nparam; i++)
+        if (is_wanted(&kernel->param[i]))
+            names = arena_printf(arena, "%s%s%s", names, *names ? ", " : "", kernel->param[i].name);
+    return *names ? names : "none";
+}
+
 /* Every name is that of one parameter. */
 static int check_names(Lower *lower, const Kernel *kernel, const Given *given)
 {
@@ -111,9 +121,13 @@ static int check_names(Lower *lower, const Kernel *kernel, const Given *given)
 
         for (int i = 0; i < kernel->nparam; i++)
             found += is_wanted(&kernel->param[i]) && is_named(&kernel->param[i], given->name);
-        if (*given->name && found != 1)
-            return diag_bug(lower->diag, lower->node->loc, "kernel '%s' has %d parameters '%s'", kernel->name, found,
-                            given->name);
+        if (*given->name && found == 0)
+            return diag_bug(lower->diag, lower->node->loc, "kernel '%s' has no parameter '%s'; it has %s", kernel->name,
+                            given->name, parameters_of(lower->arena, kernel));
+        if (*given->name && found > 1)
+            return diag_bug(lower->diag, lower->node->loc,
+                            "kernel '%s' has %d parameters '%s'; of a struct's fields one is named 'struct.field'",
+                            kernel->name, found, given->name);
     }
     return 0;
 }

@@ -407,6 +407,19 @@ static int write_scripts(const Verify *v)
     return 0;
 }
 
+/* The last line that holds something: of what Python says of an error, the cause. */
+static const char *last_line(Arena *arena, const Text *said)
+{
+    const char *text = said->data ? said->data : "", *begin = text, *end = text;
+
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n')
+        if (at[strspn(at, " \t\r\n")]) {
+            begin = at;
+            end = at + strcspn(at, "\r\n");
+        }
+    return arena_printf(arena, "%.*s", (int)(end - begin), begin);
+}
+
 /* Test sets in the temporary folder, of the inputs under `sets_folder` or, where that is "", of random ones. */
 static int make_reference(Verify *v, const char *sets_folder)
 {
@@ -429,8 +442,10 @@ static int make_reference(Verify *v, const char *sets_folder)
     if (status == LACKS && said.data)
         return refuse_python(v, python, arena_printf(v->arena, "lacks %.*s", (int)strcspn(said.data, "\n"), said.data));
     if (status != 0)
-        return diag_usage(v->diag, "--verify: ONNX Runtime could not run the model: %.400s",
-                          said.data ? said.data : "");
+        return diag_usage(v->diag,
+                          "--verify: ONNX Runtime could not run the model (--verify=DIR compares with stored sets): "
+                          "%.400s",
+                          last_line(v->arena, &said));
     return 0;
 }
 

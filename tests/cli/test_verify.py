@@ -190,6 +190,14 @@ class Verify(unittest.TestCase):
         self.assertIn(f"type {bare} -m pip install onnx onnxruntime", said.splitlines()[1])
         self.assertIn("cannot be started", self.verify(SQRT, status=1, python="no-such-python"))
 
+    def test_what_onnx_runtime_cannot_run_is_named_by_its_cause(self):
+        elsewhere = """<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> main (float[2, 3, 2560] x) => (float[2, 3, 1280] y)
+            <float[2560] b = {""" + ", ".join(["0.5"] * 2560) + """}> { y = com.microsoft.BiasSplitGelu (x, b) }"""
+        said = self.verify(elsewhere, status=1)
+        self.assertRegex(said, r"could not run the model \(--verify=DIR compares with stored sets\): onnxruntime.*BiasSplitGelu")
+        self.assertNotIn("Traceback", said)
+        self.assertNotIn("?", said)
+
 
 if __name__ == "__main__":
     unittest.main(argv=[sys.argv[0]])

@@ -108,7 +108,7 @@ static void an_argument_without_parameter_is_refused(void **state)
 
     refused(lower,
             STEP(lower, NULL, "fill_f32", ARG(y, vector(lower, "y")), ARG(x, vector(lower, "x")), ARG(counts, 8)),
-            "kernel 'fill_f32' has 0 parameters 'counts'");
+            "kernel 'fill_f32' has no parameter 'counts'; it has y, x, count");
 }
 
 static void an_argument_of_another_kind_is_refused(void **state)
