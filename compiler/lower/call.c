@@ -232,7 +232,7 @@ int step_call(Lower *lower, const Node *node, const char *name)
     if (!kernel)
         return diag_bug(lower->diag, lower->node->loc,
                         "there is no kernel '%s'; one of several element types is named with its type: copy_f32", name);
-    if (!kernel_has(kernel, lower->program->language))
+    if (!kernel_has(kernel, lower->program->language)) /* schemas/device.def has no row for it */
         return diag_unsupported(lower->diag, lower->node->loc,
                                 "needs the kernel '%s', which does not exist in %s; choose another --target", name,
                                 language_name(lower->program->language));
