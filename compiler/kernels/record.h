@@ -59,7 +59,7 @@ typedef struct CutRule {
     void (*offer)(const Step *step, Cuts *cuts);       /* NULL: the step stays whole */
     void (*take)(Step *slice, const UnitRange *range); /* of a copy of the step */
     double (*work)(const Step *step);                  /* nanoseconds on one core, roughly */
-    bool both; /* a slice may be cut along one axis and then along another; the step has no scratch */
+    bool both; /* equal slices along one axis may leave a remainder that is cut along another; only without scratch */
 } CutRule;
 
 /* How a step falls into units for the threads of a device: along several axes at once, each in the smallest grains.
@@ -88,7 +88,9 @@ typedef struct TileRule {
 } TileRule;
 
 /* The elements that a kernel touches of an operand, from its first one on. A term "extent:stride" names the arguments
- * that hold a list of extents and their distances; extents without distances are contiguous. */
+ * that hold a list of extents and their distances; extents without distances are contiguous: {"y", "rows n"}. Optional:
+ * code does not depend on it, but every program is checked by it. Each step stays inside its operands
+ * (plan/check_extents.c), and slices write each element of the whole once (plan/check_slices.c). */
 typedef struct Touched {
     const char *operand, *terms;
 } Touched;
@@ -118,7 +120,8 @@ typedef struct KernelRecord {
     UnitLine line[MAX_LINES]; /* where there is no rule for units */
 
     /* Nanoseconds, without the expression's; 0: some extents are run-time integers. Where `time` is NULL or 0, the time
-     * follows from bytes and vector operations; `operations` NULL: there are none. */
+     * follows from the bytes moved and from `operations`: instructions on whole vectors, each as long as a multiply-add
+     * (`lanes` elements); NULL: there are none. */
     double (*time)(const Core *core, const Step *step);
     double (*operations)(const Core *core, const Step *step);
     bool picks; /* the kernel reads only as many elements as it makes */
