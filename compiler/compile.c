@@ -441,11 +441,6 @@ int occ_compile(const Options *options, Diag *diag, Output *output)
 
     diag->file = options->model;
     c.target = target_of(options);
-    if (!core_find(c.target->name))
-        return diag_bug(diag, (Loc){0},
-                        "nothing is known of the time that code for target '%s' takes: add its core to "
-                        "compiler/kernels/cost.c",
-                        c.target->name);
     if (c.target->language == LANGUAGE_DEVICE) {
         c.options = arena_one(c.arena, Options);
         if (device_options(options, (Options *)c.options, diag) < 0)

@@ -55,9 +55,8 @@ static int split_for_device(const Lowering *lowering, Program *program)
 
 int alternative_lower(const Lowering *lowering, Alternative *a)
 {
-    const Core *core = core_find(lowering->target->name);
-    Machine     machine = {lowering->target->language, core, lowering->target->buffer_align,
-                           lowering->target->vector_bytes};
+    const Core *core = target_core(lowering->target);
+    Machine     machine = {lowering->target->language, core, lowering->target->buffer_align};
     Options     options = lowering->options;
 
     options.cascade = a->form.cascade;
@@ -204,8 +203,7 @@ static int make_queues(Trials *s)
 
     if (alternative_lower(s->lowering, &s->tried) < 0)
         return -1;
-    if (!program_schedule(s->tried.program, core_find(s->lowering->target->name), options->queues,
-                          s->tried.form.window))
+    if (!program_schedule(s->tried.program, target_core(s->lowering->target), options->queues, s->tried.form.window))
         return 0;
     if (alternative_place(s->lowering, 0, &s->tried) < 0)
         return -1;

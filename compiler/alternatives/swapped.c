@@ -54,7 +54,7 @@ static int64_t fixed_bytes(const Lowering *lowering, const Alternative *a)
 /* Predicted nanoseconds of each step: parts run at the same time; rows of tables are waited for. */
 static double *step_times(const Lowering *lowering, const SwapForm *form, const Program *p)
 {
-    double *time = cost_steps(core_find(lowering->target->name), p);
+    double *time = cost_steps(target_core(lowering->target), p);
 
     for (int s = 0; s < p->nstep && lowering->options.threads > 1; s++)
         if (p->step[s].slices > 1)

@@ -21,10 +21,8 @@ void c_banner(Emit *emit, Text *text, const char *extension)
 static void put_requirement(const Target *target, Text *text)
 {
     if (target->requires)
-        text_printf(
-            text,
-            "#if !(%s)\n#error \"this file was made for --target=%s: compile it for that instruction set\"\n#endif\n\n",
-            target->requires, target->name);
+        text_printf(text, "#if !(%s)\n#error \"this file was made for --target=%s: compile it %s\"\n#endif\n\n",
+                    target->requires, target->name, target->meet);
 }
 
 /* Text tensors are planned as pointers of 8 bytes: elsewhere the file does not compile. */

@@ -401,12 +401,12 @@ const char **prune_templates(const Emit *emit)
     Prune         p = {.arena = emit->arena};
     const char  **text = arena_array(emit->arena, const char *, template_nchunk);
 
-    p.any_processor = true;
-    for (const char *const *name = target ? target->absent : NULL; name && *name; name++) {
+    p.any_processor = !target || !target->fixed_width;
+    for (const char *const *name = target ? target->absent : NULL; name && *name; name++)
         macro_set(&p, (Macro){*name, strlen(*name), MACRO_ABSENT, 0, true});
-        if (!strcmp(*name, "OCC_FORCE_WIDTH")) /* nothing but the target decides how wide vectors are */
-            macro_set(&p, (Macro){"OCC_W", 5, MACRO_VALUE, target->vector_bytes / 4, true});
-        p.any_processor &= strcmp(*name, "OCC_FORCE_WIDTH") != 0;
+    if (!p.any_processor) {
+        macro_set(&p, (Macro){"OCC_FORCE_WIDTH", 15, MACRO_ABSENT, 0, true});
+        macro_set(&p, (Macro){"OCC_W", 5, MACRO_VALUE, target->fixed_width, true});
     }
     macro_set(&p, (Macro){"OCC_OPEN_EXTENTS", 16, MACRO_VALUE, emit->open_extents, true});
     macro_set(&p, (Macro){"OCC_WIDE_BORDERS", 16, MACRO_VALUE, emit->wide_borders, true});

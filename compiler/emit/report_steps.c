@@ -20,7 +20,7 @@ _Static_assert(STEP_LOOP == 8, "step_names has a word for each StepKind");
 
 const Core *report_core(const Emission *e)
 {
-    return core_find(target_of(e->options)->name);
+    return target_core(target_of(e->options));
 }
 
 static void put_accesses(Json *json, const char *key, const Step *step, int access)

@@ -4,6 +4,7 @@
 #define OCC_EMIT_TARGET_H
 
 #include "emit/printer.h"
+#include "kernels/cost.h"
 #include "program/options.h"
 #include "support/files.h"
 #include "support/text.h"
@@ -24,24 +25,26 @@ typedef struct Emission {
 } Emission;
 
 typedef struct Target {
-    const char *name;
-    const char *help;         /* one line */
-    int64_t     buffer_align; /* bytes, of every buffer */
-    int         vector_bytes; /* widest vector that scratch is sized for */
-    bool        roomy;        /* weights and scratch may be larger where that makes code faster */
-    Loader      loader;       /* loads of --weights=swap: the usual source of weights */
-    const char *const
-        *absent;          /* macros that its C compilers never define: text for them is removed; NULL: all text stays */
-    const char *requires; /* preprocessor condition that the C compiler must meet, or NULL */
-    Language       language; /* of its kernels */
-    const Printer *printer;  /* prints its text */
+    const char        *name;
+    const char        *help;         /* one line */
+    int64_t            buffer_align; /* bytes, of every buffer */
+    const Core        *core;   /* kernels and slices are chosen for it; NULL: for the processor that occamyc runs on */
+    bool               roomy;  /* weights and scratch may be larger where that makes code faster */
+    Loader             loader; /* loads of --weights=swap: the usual source of weights */
+    const char *const *absent; /* macros that its C compilers never define: text for them is removed */
+    int fixed_width;           /* OCC_W in all its files, and no text for other widths; 0: the C compiler decides */
+    const char *requires;      /* preprocessor condition that the C compiler must meet, or NULL */
+    const char    *meet;       /* how it is met, for a message: "with -march=x86-64-v3"; NULL where `requires` is */
+    Language       language;   /* of its kernels */
+    const Printer *printer;    /* prints its text */
 } Target;
 
 extern const Target device_code; /* target of the device's code of a program; no option names it */
 extern const Target targets[];
 extern const int    ntargets;
-const Target       *target_find(const char *name);                         /* NULL: unknown */
-const Target       *target_of(const Options *options);                     /* the target that the options name */
+const Target       *target_find(const char *name);     /* NULL: unknown */
+const Target       *target_of(const Options *options); /* the target that the options name */
+const Core         *target_core(const Target *target);
 bool                target_writes(const Target *target, const char *path); /* a source file may have this name */
 const char         *target_stem(Arena *arena, const Target *target, const char *path); /* less its extension */
 

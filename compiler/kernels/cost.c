@@ -1,4 +1,4 @@
-/* cost.c - the table of cores, and the predicted time of a step on one, in nanoseconds, from its kernel's record and
+/* cost.c - the cores, and the predicted time of a step on one, in nanoseconds, from its kernel's record and
  * its bytes. Computing and reading weights overlap in part. Calibrated by `make bench-kernels`, which prints
  * predictions. */
 #include "kernels/cost.h"
@@ -13,43 +13,28 @@ enum { SERIES = 160 }; /* vector operations of an exponential and the like, its 
 
 #define AVX2 8, {12, 6, 4, 3}, 7.0, 40.0, 16.0, 1.4, 0.0
 
-/* The cores of "portable" and "null", whose processors are unknown, are guesses. */
-static const Core cores[] = {
-    {"portable", AVX2},
-    {"null", AVX2},
-    {"cuda", AVX2},
-    {"x86-64-v3", AVX2},
-    {"x86-64-v4", 16, {24, 14, 9, 7}, 7.0, 64.0, 20.0, 1.4, 0.0},
-    {"x86-64-v4-vnni", 16, {24, 14, 9, 7}, 7.0, 64.0, 20.0, 1.1, 1.1},
-    {"armv8", 4, {16, 10, 7, 5}, 5.0, 24.0, 8.0, 0.0, 0.0},
-    {"cortex-m", 1, {8, 4, 3, 2}, 0.06, 0.8, 0.2, 0.0, 0.0},
-    {"x86-64", 4, {8, 4, 3, 2}, 4.0, 40.0, 10.0, 1.4, 0.0},
-};
+const Core core_unknown = {"portable", AVX2};
+const Core core_scalar = {"scalar", 1, {8, 4, 3, 2}, 1.0, 8.0, 3.0, 0.0, 0.0};
+const Core core_sse2 = {"x86-64", 4, {8, 4, 3, 2}, 4.0, 40.0, 10.0, 1.4, 0.0};
+const Core core_avx2 = {"x86-64-v3", AVX2};
+const Core core_avx512 = {"x86-64-v4", 16, {24, 14, 9, 7}, 7.0, 64.0, 20.0, 1.4, 0.0};
+const Core core_vnni = {"x86-64-v4-vnni", 16, {24, 14, 9, 7}, 7.0, 64.0, 20.0, 1.1, 1.1};
+const Core core_armv8 = {"armv8", 4, {16, 10, 7, 5}, 5.0, 24.0, 8.0, 0.0, 0.0};
+const Core core_cortex_m = {"cortex-m", 1, {8, 4, 3, 2}, 0.06, 0.8, 0.2, 0.0, 0.0};
 
 #undef AVX2
 
-static const Core *core_named(const char *name)
-{
-    for (size_t i = 0; i < sizeof cores / sizeof *cores; i++)
-        if (!strcmp(cores[i].name, name))
-            return &cores[i];
-    return NULL;
-}
-
-static const Core *core_here(void)
+const Core *core_here(void)
 {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512vl"))
-        return core_named(__builtin_cpu_supports("avx512vnni") ? "x86-64-v4-vnni" : "x86-64-v4");
-    return core_named(__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? "x86-64-v3" : "x86-64");
+        return __builtin_cpu_supports("avx512vnni") ? &core_vnni : &core_avx512;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &core_avx2 : &core_sse2;
+#elif defined(__aarch64__)
+    return &core_armv8;
 #else
-    return core_named("armv8");
+    return &core_scalar;
 #endif
-}
-
-const Core *core_find(const char *target)
-{
-    return !strcmp(target, "native") ? core_here() : core_named(target);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ steps */

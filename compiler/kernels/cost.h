@@ -9,7 +9,7 @@
 /* One core. */
 typedef struct Core {
     const char *name;
-    int         lanes;   /* floats in a vector */
+    int         lanes;   /* floats in a vector: OCC_W of occ_vec.h */
     int         rows[4]; /* pixels down a tile of 1, 2, 3 and 4 vectors: OCC_TILE_ROWS of occ_tile.h */
     double      rate;    /* vector multiply-adds a nanosecond */
     double      near;    /* bytes a nanosecond of activations and scratch, from the caches */
@@ -18,9 +18,12 @@ typedef struct Core {
     double      quads;   /* multiply-adds that take as long as adding four products of bytes in each lane; 0: none */
 } Core;
 
-/* The core of a target by its name; "native" is the processor that occamyc runs on. NULL: unknown, so the target is
- * refused. */
-const Core *core_find(const char *target);
+/* The cores that targets name. core_unknown: a guess at a processor that nobody named; core_scalar: a guess at one whose
+ * vectors the templates do not use. */
+extern const Core core_unknown, core_scalar, core_sse2, core_avx2, core_avx512, core_vnni, core_armv8, core_cortex_m;
+
+/* The processor that occamyc runs on. */
+const Core *core_here(void);
 
 /* Nanoseconds of any step, at the largest extents; 0 for control steps. */
 double cost_step(const Core *core, const Program *program, const Step *step);

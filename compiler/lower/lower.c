@@ -236,7 +236,7 @@ int lower_graph(Lower *lower, const Graph *graph)
 
 bool lower_has_vectors(const Lower *lower)
 {
-    return lower->vector_bytes > (int)sizeof(float);
+    return lower->core->lanes > 1;
 }
 
 bool lower_has_kernel(const Lower *lower, const char *name)
@@ -248,12 +248,8 @@ bool lower_has_kernel(const Lower *lower, const char *name)
 
 static Lower lower_new(Model *model, Arena *arena, Diag *diag, const Machine *machine)
 {
-    Lower lower = {.model = model,
-                   .diag = diag,
-                   .arena = arena,
-                   .core = machine->core,
-                   .buffer_align = machine->buffer_align,
-                   .vector_bytes = machine->vector_bytes};
+    Lower lower = {
+        .model = model, .diag = diag, .arena = arena, .core = machine->core, .buffer_align = machine->buffer_align};
 
     lower.program = arena_one(arena, Program);
     lower.program->model = model;
@@ -306,7 +302,7 @@ int lower_model(Model *model, const Options *options, const Machine *machine, Pr
 
 int lower_single(Model *model, Arena *arena, const Node *node, Program **program, Diag *diag)
 {
-    Machine here = {LANGUAGE_C, core_find("portable"), 64, 64};
+    Machine here = {LANGUAGE_C, &core_unknown, 64};
     Lower   lower = lower_new(model, arena, diag, &here);
     Value **out = arena_array(arena, Value *, node->nout + 1);
     int     nout = 0;

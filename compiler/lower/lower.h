@@ -80,7 +80,6 @@ struct Lower {
     bool          *output; /* by Value.id: an output of the model */
     int            nvalue; /* entries of the arrays above */
     int64_t        buffer_align;
-    int            vector_bytes;
     bool           prefers_cuttable; /* --threads: kernels that cannot be cut are avoided where there are others */
     CascadeUse     cascade;       /* strip by strip: AUTO: where the tensors between are large, ON: wherever possible */
     bool           no_elision;    /* members of Concat, results of Split and Slice are copied */
@@ -109,7 +108,6 @@ typedef struct Machine {
     Language    language;     /* language of the kernels */
     const Core *core;         /* the core that kernels are chosen for */
     int64_t     buffer_align; /* bytes, of every buffer */
-    int         vector_bytes; /* widest vector that scratch is sized for */
 } Machine;
 
 /* The whole model. Returns 0 or -1 with messages. */

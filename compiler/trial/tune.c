@@ -183,7 +183,7 @@ static int compare_measured(const void *a, const void *b)
 /* Chooses an algorithm: --winograd=auto counts the memory of larger weights as time. */
 static int best_algorithm(const Tune *tune, const Measured *m)
 {
-    const Core *core = core_find("native");
+    const Core *core = core_here();
     int         best = -1;
     double      least = 0.0;
 

@@ -10,7 +10,7 @@ $(BUILD)/tests/emit/probe_templates.c: $(BUILD)/tests/emit/embed $(wildcard test
 $(BUILD)/tests/emit/test_embed: tests/emit/test_embed.c $(BUILD)/tests/emit/probe_templates.c compiler/program/kernels.c
 	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) -I. -Icompiler -o $@ $^ -lm -lcmocka
 
-$(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_null: $(BUILD)/tests/emit/%: tests/emit/%.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
+$(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_target $(BUILD)/tests/emit/test_null: $(BUILD)/tests/emit/%: tests/emit/%.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
 	$(CC) $(ALLC) -DTEST_FOLDER='"$(BUILD)/tests/emit"' -I. -Icompiler -Itests/emit -o $@ $(filter %.c %.a,$^) -lcmocka -lprotobuf-c -lm -ldl $(LDFLAGS)
 
 REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim seq=1..16" \
@@ -30,11 +30,12 @@ $(BUILD)/tests/emit/decided.onnx: tests/emit/decided.txt | $(VENV)
 
 REPORT_MODELS += "$(BUILD)/tests/emit/decided.onnx --target=cuda"
 
-check-emit: $(BUILD)/tests/emit/decided.onnx $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_null $(BUILD)/occamyc
+check-emit: $(BUILD)/tests/emit/decided.onnx $(BUILD)/tests/emit/test_embed $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_target $(BUILD)/tests/emit/test_null $(BUILD)/occamyc
 	$(BUILD)/tests/emit/test_embed
 	$(BUILD)/tests/emit/test_emit
 	$(BUILD)/tests/emit/test_text
 	$(BUILD)/tests/emit/test_prune
+	$(BUILD)/tests/emit/test_target
 	$(BUILD)/tests/emit/test_null
 	python3 tests/emit/check_report.py $(BUILD)/occamyc schemas/report.schema.json $(BUILD)/tests/emit/report $(REPORT_MODELS)
 

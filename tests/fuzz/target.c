@@ -16,7 +16,7 @@
 
 /* SECONDS_LIMIT: of processor time, where the sanitizers and the fuzzer's counters take thirty times what the compiler
  * takes. */
-enum { MEMORY_LIMIT = 192 << 20, SECONDS_LIMIT = 20, ARENA_ALIGN = 64, VECTOR_BYTES = 64 };
+enum { MEMORY_LIMIT = 192 << 20, SECONDS_LIMIT = 20, ARENA_ALIGN = 64 };
 
 /* A model beside which tensors in files of their own are looked for: among the broken ones, some of which have such. */
 #define EXTERNAL_BESIDE "errors/external_missing.onnx"
@@ -70,7 +70,7 @@ static void bound_ports(Model *model)
 
 static int plan(Model *model, CascadeUse cascade, Execution *execution, Diag *diag)
 {
-    Machine  machine = {LANGUAGE_C, core_find("portable"), ARENA_ALIGN, VECTOR_BYTES};
+    Machine  machine = {LANGUAGE_C, &core_unknown, ARENA_ALIGN};
     Options  options = {.plan = {.planner = "auto", .reorder = 1}, .cascade = cascade};
     Program *program;
     Plan     found = {0};
