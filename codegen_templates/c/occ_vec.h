@@ -79,7 +79,8 @@ OCC_HOT occ_vi occ_viset(int32_t a)
 }
 
 /* a * b + c, rounded once where the instruction set can do so. The compiler does not decide: it contracts some products
- * and not others, depending on their surroundings, but the slices of a step must agree in every bit. */
+ * and not others, depending on their surroundings, but the slices of a step must agree in every bit. GCC defines
+ * __FP_FAST_FMAF for every processor with such an instruction; Clang does not, and has the names beside it. */
 OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 {
 #if defined(OCC_ON_DEVICE)
@@ -93,7 +94,8 @@ OCC_HOT occ_vf occ_vfma(occ_vf a, occ_vf b, occ_vf c)
 #elif OCC_W == 4 && defined(__aarch64__)
     __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(c) : "w"(a), "w"(b));
     return c;
-#elif OCC_W == 1 && defined(__GNUC__) && (defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA))
+#elif OCC_W == 1 && defined(__GNUC__) && \
+    (defined(__FMA__) || defined(__aarch64__) || defined(__ARM_FEATURE_FMA) || defined(__FP_FAST_FMAF))
     return __builtin_fmaf(a, b, c);
 #else
     return a * b + c;
