@@ -76,6 +76,25 @@ const char *command_word(Arena *arena, const char *word)
     return *word && !word[strspn(word, plain)] ? word : command_quote(arena, word);
 }
 
+const char *path_absolute(Arena *arena, const char *path)
+{
+    char here[4096];
+
+    if (*path == '/')
+        return path;
+    return getcwd(here, sizeof here) ? arena_printf(arena, "%s/%s", here, path) : NULL;
+}
+
+const char *program_folder(Arena *arena)
+{
+    char    path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+
+    while (length > 0 && length < (ssize_t)sizeof path && path[length - 1] != '/')
+        length--;
+    return length > 1 && length < (ssize_t)sizeof path ? arena_strndup(arena, path, (size_t)length - 1) : NULL;
+}
+
 const char *command_variable(const char *name, const char *usual)
 {
     const char *value = getenv(name);

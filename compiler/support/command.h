@@ -15,6 +15,12 @@ char *command_quote(Arena *arena, const char *word);
 /* `word` as a person would type it: quoted only where the shell would see something else in it. */
 const char *command_word(Arena *arena, const char *word);
 
+/* A path as it reads from another folder; NULL: this one has no name. */
+const char *path_absolute(Arena *arena, const char *path);
+
+/* The folder in which the file of this program lies, or NULL: the system does not tell. */
+const char *program_folder(Arena *arena);
+
 /* The value of a variable of the environment, or `usual` where it is not set or empty. */
 const char *command_variable(const char *name, const char *usual);
 

@@ -10,6 +10,7 @@
 #include "trial/build.h"
 #include "trial/compare.h"
 #include "trial/device_build.h"
+#include "trial/python.h"
 #include "trial/stored.h"
 
 #include <inttypes.h>
@@ -363,36 +364,6 @@ static int write_ports(const Verify *v)
     return files_write(v->folder, "ports.json", text.data, text.size, v->diag);
 }
 
-/* A path as it reads from another folder; NULL: this one has no name. */
-static const char *absolute_path(Arena *arena, const char *path)
-{
-    char here[4096];
-
-    if (*path == '/')
-        return path;
-    return getcwd(here, sizeof here) ? arena_printf(arena, "%s/%s", here, path) : NULL;
-}
-
-/* The command of the interpreter, which runs in the temporary folder: a path from here stays one. */
-static const char *python_command(Arena *arena)
-{
-    const char *python = command_variable("OCCAMYC_PYTHON", "python3"), *here = absolute_path(arena, "");
-
-    if (*python == '/' || strcspn(python, "/") >= strcspn(python, " ") || !here)
-        return python;
-    return arena_printf(arena, "%s%s", command_quote(arena, here), python);
-}
-
-/* Refuses in two lines: the interpreter that was asked, with what it lacks, and the command that mends it. */
-static int refuse_python(const Verify *v, const char *python, const char *lacks)
-{
-    diag_usage(v->diag, "--verify: '%s' was asked for ONNX Runtime's answers and %s", python, lacks);
-    return diag_usage(v->diag,
-                      "--verify: type %s -m pip install onnx onnxruntime (OCCAMYC_PYTHON=... names another Python, "
-                      "--verify=DIR compares with stored sets)",
-                      python);
-}
-
 /* The scripts that ask ONNX Runtime, in the temporary folder. */
 static int write_scripts(const Verify *v)
 {
@@ -425,7 +396,7 @@ static int make_reference(Verify *v, const char *sets_folder)
 {
     enum { LACKS = 3, NOT_EXECUTABLE = 126, NOT_FOUND = 127 };
     const char *python = python_command(v->arena);
-    const char *model = absolute_path(v->arena, v->diag->file), *sets = absolute_path(v->arena, sets_folder);
+    const char *model = path_absolute(v->arena, v->diag->file), *sets = path_absolute(v->arena, sets_folder);
     Text        line = text_new(v->arena), said = text_new(v->arena);
     int         status;
 
@@ -438,9 +409,10 @@ static int make_reference(Verify *v, const char *sets_folder)
         return -1;
     status = command_run(v->folder, line.data, &said);
     if (status == NOT_FOUND || status == NOT_EXECUTABLE)
-        return refuse_python(v, python, "cannot be started");
+        return python_refuse(v->arena, v->diag, python, "cannot be started");
     if (status == LACKS && said.data)
-        return refuse_python(v, python, arena_printf(v->arena, "lacks %.*s", (int)strcspn(said.data, "\n"), said.data));
+        return python_refuse(v->arena, v->diag, python,
+                             arena_printf(v->arena, "lacks %.*s", (int)strcspn(said.data, "\n"), said.data));
     if (status != 0)
         return diag_usage(v->diag,
                           "--verify: ONNX Runtime could not run the model (--verify=DIR compares with stored sets): "

@@ -1,6 +1,7 @@
 """--verify from outside: what it calls different, values other than tensors, bounds from stored sets, a Python that lacks
 something. Usage: test_verify.py OCCAMYC"""
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -60,7 +61,7 @@ class Verify(unittest.TestCase):
     def tearDown(self):
         self.holder.cleanup()
 
-    def verify(self, text, *sets, status=0, flags=(), python=sys.executable):
+    def verify(self, text, *sets, status=0, flags=(), python=sys.executable, program=OCCAMYC):
         """`sets`: (inputs, outputs) to be stored; without any, ONNX Runtime's answers are compared with."""
         path, stored = self.folder + "/net.onnx", self.folder + "/sets"
         onnx.save(onnx.parser.parse_model(text), path)
@@ -70,7 +71,7 @@ class Verify(unittest.TestCase):
                 for k, value in enumerate(values):
                     with open(f"{stored}/test_data_set_{i}/{role}_{k}.pb", "wb") as file:
                         file.write(proto(value).SerializeToString())
-        done = subprocess.run([OCCAMYC, path, "--verify" + ("=" + stored if sets else ""), "--quiet", *flags], capture_output=True, text=True,
+        done = subprocess.run([program, path, "--verify" + ("=" + stored if sets else ""), "--quiet", *flags], capture_output=True, text=True,
                               env={**os.environ, "OCCAMYC_PYTHON": python}, timeout=120)
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
@@ -179,15 +180,37 @@ class Verify(unittest.TestCase):
                            ([f32(1), numpy.zeros((1, 4), numpy.float32)], [numpy.ones((1, 4), numpy.float32)]))
         self.assertIn("--dim n=1..2 --dim k=4..5", said)
 
+    def script(self, name, line):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(f"#!/bin/sh\n{line}\n")
+        os.chmod(path, stat.S_IRWXU)
+        return path
+
+    def test_the_virtual_environment_beside_the_program_is_asked(self):
+        beside = os.path.join(self.folder, "a build")
+        asked = self.script("a build/venv/bin/python", f'echo asked >> "{self.folder}/log"\nexec {sys.executable} "$@"')
+        program = shutil.copy(OCCAMYC, beside)
+        self.verify(SQRT, python="", program=program)
+        self.assertTrue(os.path.exists(self.folder + "/log"))
+        self.script("bin/python3", "exit 127")
+        os.remove(asked)
+        before = os.environ["PATH"]
+        try:
+            os.environ["PATH"] = f"{self.folder}/bin:{before}"
+            said = self.verify(SQRT, python="", program=program, status=1).splitlines()
+        finally:
+            os.environ["PATH"] = before
+        self.assertIn("'python3' was asked for ONNX Runtime's answers and cannot be started", said[0])
+        self.assertIn(f"set OCCAMYC_PYTHON=venv/bin/python; or have them in '{beside}/venv', which `make deps` does", said[1])
+
     def test_a_python_that_lacks_modules_is_named_with_what_to_type(self):
-        bare = self.folder + "/bare"
-        with open(bare, "w") as file:
-            file.write(f'#!/bin/sh\nexec {sys.executable} -I -S "$@"\n')
-        os.chmod(bare, stat.S_IRWXU)
+        bare = self.script("bare", f'exec {sys.executable} -I -S "$@"')
         said = self.verify(SQRT, status=1, python=bare)
         self.assertEqual(len(said.splitlines()), 2)
         self.assertIn(f"'{bare}' was asked for ONNX Runtime's answers and lacks numpy, onnx, onnxruntime", said.splitlines()[0])
-        self.assertIn(f"type {bare} -m pip install onnx onnxruntime", said.splitlines()[1])
+        self.assertIn("type python3 -m venv venv && venv/bin/pip install onnx onnxruntime", said.splitlines()[1])
         self.assertIn("cannot be started", self.verify(SQRT, status=1, python="no-such-python"))
 
     def test_what_onnx_runtime_cannot_run_is_named_by_its_cause(self):
