@@ -12,6 +12,9 @@ from pathlib import Path
 
 import programs
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+import pages  # noqa: E402
+
 HEAD = """# Instructions of a run
 
 Written by `make bench-counts`. Instructions that one run executes, of the default output for one thread; C compiler:
@@ -67,7 +70,7 @@ def main():
         print(f"{name:20} {instructions:16,}{change}", flush=True)
         rows.append(f"| {name} | {instructions:,} |\n")
     version = subprocess.run([args.cc.split()[0], "--version"], stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
-    args.document.write_text(HEAD.format(cc=args.cc, version=version) + "".join(rows))
+    pages.replace(args.document, HEAD.format(cc=args.cc, version=version) + "".join(rows))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(ROOT / "models"))
 import export_classic                                                # noqa: E402
+sys.path.append(str(ROOT / "tests" / "tools"))
+import pages  # noqa: E402
 
 DEFAULT = ("resnet50/1", "resnet50/32", "mobilenet_v2/1", "mobilenet_v2/32", "vgg19/1", "squeezenet1_1/1", "densenet121/1",
            "efficientnet_b0/1", "bert_base/1", "yolov1/1", "srgan_x4/1", "ssd300_vgg16_heads/1")
@@ -358,7 +360,7 @@ def main():
             sys.stderr.flush()
         torch.cuda.empty_cache()
     if options.write:
-        pathlib.Path(options.write).write_text(page + (LIBRARY_HEAD + libraries if options.engines else ""))
+        pages.replace(options.write, page + (LIBRARY_HEAD + libraries if options.engines else ""))
 
 
 if __name__ == "__main__":

@@ -150,8 +150,8 @@ def main():
                     print(name, batch, device, factors, json.dumps(found[name, batch, device, factors]), flush=True)
         (args.folder / "batch.onnx").unlink()
     if found:
-        args.write.write_text(page(args, head, found))
-        print(f"{args.write}: written")
+        if occamy.pages.replace(args.write, page(args, head, found)):
+            print(f"{args.write}: written")
 
 
 if __name__ == "__main__":

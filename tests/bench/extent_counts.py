@@ -8,6 +8,7 @@ its bounds and is run at that size. Both must give the same bytes, or floats tha
 import argparse
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from programs import run_quietly
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+import pages  # noqa: E402
 
 HEAD = """# Instructions with bounded extents
 
@@ -188,7 +192,7 @@ def main():
         print(rows[-1], flush=True)
     if args.document and not args.families:
         version = subprocess.run([args.cc.split()[0], "--version"], stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
-        args.document.write_text(HEAD.format(cc=args.cc, version=version) + "\n".join(rows) + "\n")
+        pages.replace(args.document, HEAD.format(cc=args.cc, version=version) + "\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":

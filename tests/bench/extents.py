@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import resource
+import sys
 import time
 from pathlib import Path
 
@@ -18,6 +19,9 @@ import onnx
 import extent_cases
 from programs import graph_inputs, run_quietly
 from report import geometric, processor
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+import pages  # noqa: E402
 
 LONG = 0.025  # seconds
 
@@ -158,7 +162,7 @@ def main():
         one = args.threads == 1
         head = TEXT.format(cpu=processor(), cpus="one processor" if one else f"{args.threads} processors", time="user" if one else "elapsed",
                            load=f"{os.getloadavg()[0]:.1f}", rounds=args.rounds, cc=f"{args.cc} -O2 -march=native")
-        Path(args.document).write_text(head + "\n".join(rows) + "\n")
+        pages.replace(args.document, head + "\n".join(rows) + "\n")
 
 
 if __name__ == "__main__":

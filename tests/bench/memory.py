@@ -13,7 +13,10 @@ import re
 import subprocess
 import sys
 
-TOOLS = pathlib.Path(__file__).parent.parent / "tools"
+TOOLS = pathlib.Path(__file__).resolve().parent.parent / "tools"
+sys.path.append(str(TOOLS))
+import pages  # noqa: E402
+
 FOUR = ("first-fit", "best-fit", "longer-first", "bigger-first")
 
 HEAD = """# Memory of whole networks
@@ -176,8 +179,8 @@ def main():
     text += f"| {' | '.join(head)} |\n|" + "---|" * len(head) + "\n"
     text += "".join(f"| {' | '.join(r)} |\n" for r in rows)
     text += "".join(f"\nNot compiled: {why}\n" for why in refused)
-    args.write.write_text(text)
-    print(f"{args.write}: written")
+    if pages.replace(args.write, text):
+        print(f"{args.write}: written")
 
 
 if __name__ == "__main__":

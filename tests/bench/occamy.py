@@ -210,10 +210,9 @@ def main():
         (args.folder / "batch.onnx").unlink()
     if found:
         kept = pages.section(args.write, TRACKER)
-        args.write.write_text(page(args, found))
-        if kept:
-            pages.write_section(args.write, TRACKER, kept)
-        print(f"{args.write}: written")
+        text = page(args, found) + (f"\n## {TRACKER}\n\n{kept}" if kept else "")
+        if pages.replace(args.write, text):
+            print(f"{args.write}: written")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ not count here.
 """
 
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,9 @@ from onnx import helper, numpy_helper
 import bench
 import peers
 import report
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+import pages  # noqa: E402
 
 RANDOM = np.random.default_rng(0)
 HEAD = """# Single operators
@@ -145,7 +149,7 @@ def main():
         least = [f"{results[name][engine]['busy']:.3g}" if engine in results[name] else "-" for engine in ("ours", *peers.RUNTIMES)]
         lines.append(f"| {name} | {' | '.join(least)} | {ratio:.2f} |\n")
     if args.document:
-        Path(args.document).write_text(HEAD + "".join(lines))
+        pages.replace(args.document, HEAD + "".join(lines))
 
 
 if __name__ == "__main__":

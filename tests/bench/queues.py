@@ -7,6 +7,7 @@ The least time of a run counts over all turns, since other programs may take a p
 import json
 import statistics
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,9 @@ from onnx import TensorProto, helper, numpy_helper
 
 import bench
 import programs
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+import pages  # noqa: E402
 
 WAYS = {"one": [], "queues": ["--queues=2"], "threads": ["--threads=2"]}
 # microseconds of a task, about: rows, depth and columns of its product
@@ -126,7 +130,7 @@ def main():
     print(words)
     if args.document:
         table = "".join("| " + " | ".join(line) + " |\n" for line in lines)
-        Path(args.document).write_text(f"{HEAD}{table}\nA unit of nothing that waits for one of the other queue, median of nine programs (least to most, by where the processors lie): {words}.\n")
+        pages.replace(args.document, f"{HEAD}{table}\nA unit of nothing that waits for one of the other queue, median of nine programs (least to most, by where the processors lie): {words}.\n")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,13 @@ import math
 import os
 import platform
 import subprocess
+import sys
+from pathlib import Path
 
 from peers import LIBRARIES, PACKAGES, PEERS, RUNTIMES, TITLES
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+import pages  # noqa: E402
 
 MIB = float(1 << 20)
 RATIOS = ("median", "least", "busy")  # by medians, by minima, by least processor time
@@ -171,7 +176,7 @@ exact. Counted against ONNX Runtime with its exact sums turned on; rounding of s
 
 
 def write(document, results, order, quantised, flags):
-    lines = [HEAD.format(machine=processor(), load=os.getloadavg()[1], versions=versions(), flags=flags)]
+    lines, plotted = [HEAD.format(machine=processor(), load=os.getloadavg()[1], versions=versions(), flags=flags)], ""
     for key, part in sorted(results.items()):
         if key == "speedup":
             lines += [SPEEDUP, *speedup_table(results, [n for n in order if n in part]), ""]
@@ -183,10 +188,11 @@ def write(document, results, order, quantised, flags):
             lines += [*time_table(part, names, key in ("1", "plain")), ""]
         if names and key == "1":
             lines += [f"![time of ours over that of the best of the others]({document.with_suffix('.svg').name})", "", *size_table(part, names), ""]
-            document.with_suffix(".svg").write_text(plot(part, names))
+            plotted = plot(part, names)
         if tuned:
             lines += ["The default output, compiled as above, and the output of `--target=native`, in the same run.", "",
                       *tuned_table(part, tuned), ""]
         if small:
             lines += [QUANTISED, *time_table(part, small, key == "1"), "", *exact_table(part, small), ""]
-    document.write_text("\n".join(lines).rstrip() + "\n")
+    if pages.replace(document, "\n".join(lines).rstrip() + "\n") and plotted:
+        document.with_suffix(".svg").write_text(plotted)

@@ -17,6 +17,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tools"))
+import pages  # noqa: E402
+
 MOST_PACKING = 0.03
 HEAD = """# Code size on a Cortex-M4
 
@@ -89,8 +92,7 @@ def main():
                  f"{100 * row['packing']:+.1f} % | {row['arena']} | {row['state']} | {row['stack']} | {row['libc']} |\n")
     print(page)
     if arguments.document:
-        with open(arguments.document, "w") as file:
-            file.write(page)
+        pages.replace(arguments.document, page)
     print(f"packing adds more than {100 * MOST_PACKING:.0f} % to {failed} models")
 
 

@@ -24,6 +24,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "swap"))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tools"))
 
 import check_memory  # noqa: E402
+import pages  # noqa: E402
 import swap_memory  # noqa: E402
 
 MORE = 3 << 20                                                             # bytes of a process beside the printed total
@@ -263,8 +264,7 @@ def main():
             print(line, end="", flush=True)
             page += "" if line.startswith("REFUSED") else line
     if arguments.document:
-        with open(arguments.document, "w") as file:
-            file.write(page + THEIRS)
+        pages.replace(arguments.document, page + THEIRS, ["Times, measured"] if arguments.memory else [])
     print(f"{len(models)} networks, {len(arguments.models) - len(models)} skipped")
 
 

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 import types
@@ -96,7 +97,7 @@ class Extents(unittest.TestCase):
                                          cpus=",".join(map(str, sorted(os.sched_getaffinity(0))[-threads:])))
             times, constant, bounded = extents.measure(args, "gru", case, case.model(None))
             self.assertEqual(len(times), 4)
-            self.assertGreater(min(times), 0)
+            self.assertTrue(np.isfinite(times).all())       # differences of times, whose sign a busy machine decides
             self.assertLess(constant.arena, bounded.arena)  # which has the integers besides
 
     def test_every_word_has_bounds(self):
@@ -250,6 +251,18 @@ class Page(unittest.TestCase):
             report.write(Path(folder) / "page.md", {"1": {"net": self.RESULT}}, ["net"], [], "-O2")
             self.assertIn("| net | 2.00 (1.00) | 4.00 (4.00) | 8.00 (2.00) | 0.50 |", (Path(folder) / "page.md").read_text())
             self.assertIn("0.50", (Path(folder) / "page.svg").read_text())
+            report.write(Path(folder) / "page.md", {"1": {"other": self.RESULT}}, ["other"], [], "-O2")
+            self.assertIn("| net | 2.00", (Path(folder) / "page.md").read_text())
+            self.assertIn(">net<", (Path(folder) / "page.svg").read_text())
+
+    def test_a_skipped_model_keeps_its_row(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "size.md"
+            page.write_text("| absent | 1 |\n")
+            done = subprocess.run([sys.executable, Path(__file__).parent / "size.py", "--occamyc=none", "--cc=gcc", f"--folder={folder}",
+                                   f"--document={page}", f"{folder}/absent.onnx"], stdout=subprocess.PIPE, text=True, check=True)
+            self.assertIn("stays as it is: absent not measured", done.stdout)
+            self.assertEqual(page.read_text(), "| absent | 1 |\n")
 
     def test_processor_time_is_told_of_one_thread_alone(self):
         one, two = ("\n".join(report.time_table({"net": self.RESULT}, ["net"], alone)) for alone in (True, False))

@@ -7,6 +7,7 @@ Results are kept in FOLDER/results.json, so that a run of a few networks renews 
 import json
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import bench
@@ -18,6 +19,9 @@ import numpy as np
 import onnx
 import programs
 import report
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tools"))
+import pages  # noqa: E402
 
 # Distances allowed, in parts of the largest result: the largest one, and the mean one of quantised forms, where sums of floats in
 # another order move a value on the border of two bytes by one byte, which the layers behind it spread.
@@ -159,7 +163,7 @@ def main():
     document, args.document = args.document, ""
     part = bench.renew(args, str(args.threads), lambda name: measure(args, name))
     if document:
-        Path(document).write_text(page(json.loads((args.folder / "results.json").read_text()), args.rounds, args.flags))
+        pages.replace(document, page(json.loads((args.folder / "results.json").read_text()), args.rounds, args.flags), ["Steps of networks that lose"])
     means = report.means(part.values())
     print(f"geometric mean of ours / best of the others: by minima {means[1]:.3f}, by processor time {means[2]:.3f}")
 

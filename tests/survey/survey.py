@@ -22,6 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import boosted     # noqa: E402
 import host        # noqa: E402
 import networks    # noqa: E402
+import pages       # noqa: E402
 import scikit      # noqa: E402
 import tensors     # noqa: E402
 
@@ -155,8 +156,7 @@ def write_page(path, rows):
         "| model | result | nodes | code and constants, bytes | arena, bytes | largest error |\n|---|---|---:|---:|---:|---:|\n"
     for row in rows:
         text += f"| {row.name} | {row.state} | {row.nodes} | {row.code} | {row.planned} | {row.error:.1e} |\n"
-    with open(path, "w") as file:
-        file.write(text + LEFT_OUT)
+    pages.replace(path, text + LEFT_OUT)
 
 
 def main():

@@ -1,4 +1,5 @@
-"""A page of docs/ whose sections are written by different commands: each replaces its own and leaves the others alone."""
+"""Pages of docs/: whole ones, which lose no row that is not measured anew, and those whose sections are written by different
+commands, each of which replaces its own and leaves the others alone."""
 
 import os
 import re
@@ -42,6 +43,30 @@ def write_section(path, title, text):
         new = old.rstrip("\n") + ("\n\n" if old else "") + made
     with open(path, "w") as file:
         file.write(new)
+
+
+def row_names(text, free):
+    """The first cells of all tables but those of the sections `free`, each with its section's title."""
+    title, found = "", []
+    for line in text.splitlines():
+        title = line[3:] if line.startswith("## ") else title
+        name = line.split("|")[1].strip() if line.startswith("| ") else ""
+        if name and title not in free and not name.startswith("geometric mean"):
+            found.append((title, name))
+    return dict.fromkeys(found)
+
+
+def replace(path, text, free=()):
+    """Write a page of measurements, unless rows of the one that is there would be missing, since what they measured was skipped or
+    not asked for: then it stays, and the rows are named. Rows of the sections `free` come and go. Returns whether it was written."""
+    made = row_names(text, free)
+    missing = [name for title, name in row_names(read(path), free) if (title, name) not in made]
+    if missing:
+        print(f"{path} stays as it is: {', '.join(dict.fromkeys(missing))} not measured (remove the page to have one without)")
+        return False
+    with open(path, "w") as file:
+        file.write(text)
+    return True
 
 
 def network_lines(path):

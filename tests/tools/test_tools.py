@@ -2,6 +2,8 @@
 to fail ends in its own state (stand_in.py plays occamyc).
 """
 
+import contextlib
+import io
 import json
 import os
 import random
@@ -277,6 +279,23 @@ class Pages(unittest.TestCase):
             self.assertEqual(pages.section(path, "One"), "new\n")
             self.assertIsNone(pages.section(path, "Two"))
             self.assertTrue(text.endswith("| a_net | 1 | 1 | types and ranks only |\n| b_net | 2 | 3 | 1.5e-06 |\n"))
+
+
+    def test_a_page_of_measurements_loses_no_row(self):
+        head, lost = "# Page\n\n## One\n\n| network | ms |\n|---|---:|\n", "\n## Losers\n\n| {} | 3 |\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "page.md")
+            first = head + "| a | 1 |\n| b | 2 |\n| geometric mean of 2 | 1.4 |\n" + lost.format("a")
+            more = head + "| a | 3 |\n| b | 2 |\n| c | 9 |\n| geometric mean of 3 | 4 |\n" + lost.format("c")
+            self.assertTrue(pages.replace(path, first, ["Losers"]))
+            with contextlib.redirect_stdout(io.StringIO()) as said:
+                self.assertFalse(pages.replace(path, head + "| b | 2 |\n", ["Losers"]))
+                self.assertFalse(pages.replace(path, first.replace("## One", "## Two"), ["Losers"]))
+                self.assertFalse(pages.replace(path, more))
+            self.assertIn(f"{path} stays as it is: a not measured", said.getvalue())
+            self.assertEqual(pages.read(path), first)
+            self.assertTrue(pages.replace(path, more, ["Losers"]))
+            self.assertEqual(pages.read(path), more)
 
 
 class Sweep(unittest.TestCase):
