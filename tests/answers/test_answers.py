@@ -14,6 +14,7 @@ sys.path.insert(0, HERE)
 
 import answers_page  # noqa: E402
 import batch     # noqa: E402
+import draw      # noqa: E402
 import fuzz_answers  # noqa: E402
 import judge     # noqa: E402
 import kernel_cover  # noqa: E402
@@ -257,6 +258,24 @@ class ExactSums(unittest.TestCase):
             opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("com.microsoft", 1)], ir_version=8)
         y = oracle.answers(made, [[self.X.reshape(4, 64, 1, 1)]])[0][0]
         self.assertEqual({int(v) for v in np.ravel(y)}, {round(255 * 128 * 64 / 2 ** 14)})
+
+
+class Variants(unittest.TestCase):
+    def test_equal_bits_are_asked_only_where_they_are_promised(self):
+        """docs/differences.md: strips, shared code and budgets may change Winograd's transform, or give it up."""
+        kinds = set()
+        for seed in range(3000):
+            drawn = draw.Draw(seed)
+            first, *others = variants.draw_variants(drawn, variants.Build("gcc -O1", ""))
+            winograd = next((o for o in first.options if o.startswith("--winograd")), "")
+            self.assertTrue(winograd == "--winograd=off" or "--cascade=off" in first.options)
+            for other in (o for o in others if o.equal):
+                own = other.options[len(first.options):]
+                self.assertEqual(other.options[:len(first.options)], first.options)
+                kinds |= {(winograd, o.partition("=")[0]) for o in own}
+                self.assertFalse(winograd != "--winograd=off" and any(o.startswith("--cascade") for o in own), own)
+                self.assertFalse(not winograd and ("--code=shared" in own or "--weights=swap" in own), own)
+        self.assertTrue({("", "--threads"), ("--winograd=on", "--code"), ("--winograd=off", "--cascade")} <= kinds)
 
 
 if __name__ == "__main__":

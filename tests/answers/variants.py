@@ -100,25 +100,29 @@ def draw_swap(draw):
     return options + ["--weights=swap", "--load-rate=" + draw.pick(RATES)], draw.pick(BUDGETS)
 
 
+def same_bits(options, winograd):
+    """The options less those that promise equal bits without Winograd's transform only: strips of rows move its tiles, and where occamyc
+    decides on it (no --winograd) shared code has none, and loaded weights less of it. Whether there are strips must not be occamyc's choice then, which plans and
+    --threads decide: the batch has --cascade=off."""
+    moved = () if winograd == "--winograd=off" else ("--cascade",) if winograd else ("--cascade", "--code")
+    return [o for o in options if not o.startswith(moved)] if moved else options
+
+
 def draw_variants(draw, build):
     """The first has no option of its own; the last, now and then, is a stranger. Where branches are counted, models are worth more than
     variants."""
     winograd = draw.weighted({"": 3, "--winograd=off": 3, "--winograd=on": 1})
-    common = build.common() + ([winograd] if winograd else [])
+    common = build.common() + ([winograd] if winograd else []) + ([] if winograd == "--winograd=off" else ["--cascade=off"])
     found = [Variant(common)]
     for _ in range(1 if FLAG in build.cc else draw.weighted({3: 3, 4: 4, 5: 2})):
-        options = draw_options(draw)
-        if winograd != "--winograd=off":
-            options = [o for o in options if not o.startswith("--cascade")] # whose strips may move Winograd's tiles
+        options = same_bits(draw_options(draw), winograd)
         if options and common + options not in [v.options for v in found]:
             found.append(Variant(common + options))
     if draw.chance(0.25):
         options, budget = draw_swap(draw)
-        if winograd != "--winograd=off":
-            options = [o for o in options if not o.startswith("--cascade")]
-        found = found[:max(2, len(found) - 1)] + [Variant(common + options, budget=budget)]
+        found = found[:max(2, len(found) - 1)] + [Variant(common + same_bits(options, winograd), budget=budget, equal=bool(winograd))]
     if draw.chance(0.3):
-        found.append(Variant(draw.pick([["--winograd=on"], ["--winograd=on", "--cascade=on"], ["--cascade=on"], ["--winograd=off"],
+        found.append(Variant(draw.pick([[], ["--code=shared"], ["--winograd=on"], ["--winograd=on", "--cascade=on"], ["--cascade=on"], ["--winograd=off"],
                                         ["--winograd-error=0.01"], ["--winograd-error=1e-6"]]), equal=False))
     if draw.chance(0.15):
         found.append(Variant(common, equal=False, way=draw.pick(tuned.WAYS)))
