@@ -148,7 +148,7 @@ static int set_planner(WordReader *reader, const OptionRow *row, const char *val
     }
 NUMBER_OPTION(threads, 0, 1024, "a number from 0 to 1024")
 NUMBER_OPTION(queues, 1, 8, "a number from 1 to 8")
-NUMBER_OPTION(part_time, 0, 1000000, "a number of microseconds from 0 to 1000000")
+NUMBER_OPTION(part_time, 0, 1000000, "a whole number of microseconds from 0 to 1000000")
 
 static int set_time_limit(WordReader *reader, const OptionRow *row, const char *value)
 {

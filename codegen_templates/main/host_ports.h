@@ -77,6 +77,33 @@ static int64_t host_member(const Host *h, const HostAxis *axis)
     return value;
 }
 
+/* Fails with the extents of the port as an example, the largest of those that are open. */
+static void host_ask_extents(const HostPort *port)
+{
+    char text[320];
+    int  length = snprintf(text, sizeof text,
+                           "say its extents, %d numbers with x between, behind a colon: file.bin:", port->rank);
+
+    for (int i = 0; i < port->rank; i++)
+        length += snprintf(text + length, sizeof text - (size_t)length, "%s%lld", i ? "x" : "",
+                           (long long)port->axis[i].extent);
+    host_fail(port->name, text);
+}
+
+/* Whether a path names no file, but extents with another sign than x between: "file.bin:1,3,32". */
+static int host_is_misspelled(const char *path)
+{
+    const char *colon = strrchr(path, ':');
+    FILE       *file;
+
+    if (!colon || !colon[1] || colon[1 + strspn(colon + 1, "0123456789,;*X ")])
+        return 0;
+    file = fopen(path, "rb");
+    if (file)
+        fclose(file);
+    return !file;
+}
+
 /* Finds the one open extent of a tensor from its file's size, for a file name without extents. */
 static void host_infer_extent(const HostPort *port, const char *path, int64_t *extent)
 {
@@ -88,7 +115,7 @@ static void host_infer_extent(const HostPort *port, const char *path, int64_t *e
         if (port->axis[i].side != HOST_IN)
             others *= extent[i];
         else if (open >= 0)
-            host_fail(port->name, "say its extents behind a colon, as in file.bin:1x37");
+            host_ask_extents(port);
         else
             open = i;
     }
@@ -102,7 +129,7 @@ static void host_infer_extent(const HostPort *port, const char *path, int64_t *e
 static void host_set_extents(Host *h, const HostPort *port, int rank, const int64_t *extent)
 {
     if (rank != port->rank)
-        host_fail(port->name, "the number of extents differs from the input's rank");
+        host_ask_extents(port);
     for (int i = 0; i < rank; i++) {
         if (port->axis[i].side == HOST_IN)
             memcpy(h->in + port->axis[i].member, &extent[i], sizeof extent[i]);
@@ -118,6 +145,8 @@ static void host_read_plain(Host *h, const HostPort *port, const char *argument,
     int     rank = host_split(path, extent);
 
     if (rank < 0) {
+        if (host_is_misspelled(path))
+            host_ask_extents(port);
         rank = port->rank;
         host_infer_extent(port, path, extent);
     }

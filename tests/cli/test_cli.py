@@ -22,6 +22,14 @@ class Cli(Outside):
             self.assertRegex(text, r"(?m)^  %s\b" % re.escape(option))
         self.assertIn("70 a bug", text)
 
+    def test_the_page_of_options_names_every_target(self):
+        listed = re.search(r"(?m)^Targets:\n((?:  .*\n)+)", self.run_it("--help").stdout)[1]
+        names = re.findall(r"(?m)^  ([\w-]+) ", listed)
+        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "options.md")) as file:
+            row = re.search(r"(?m)^\| `--target=T` \| (.*) \|$", file.read())[1]
+        self.assertIn("x86-64-v3", names)
+        self.assertEqual(sorted(re.findall(r"`([\w-]+)`", row)), sorted(names))
+
     def test_version(self):
         self.assertRegex(self.run_it("--version").stdout, r"^occamyc \d+\.\d+\.\d+\n$")
 
@@ -237,6 +245,20 @@ class Cli(Outside):
             store("output_0", numpy.zeros((3, 5), dtype=numpy.float32))
             self.fails(4, "found extents [3][4], wanted [3][5]", "bounded.onnx", "--verify=" + out)
             self.fails(1, "found no input_0.pb", "small.onnx", "--verify=" + self.folder)
+
+    def test_a_host_program_asks_for_extents_of_the_input(self):
+        import numpy
+        import onnx
+        onnx.save(onnx.parser.parse_model('<ir_version: 8, opset_import: ["" : 17]> main (float[n, 3, m] x) => (float[n, 3, m] y) { y = Neg(x) }'),
+                  self.folder + "/open.onnx")
+        self.run_it("open.onnx", "--dim=n=1..2", "--dim=m=1..5", "-o", "open.c", "--main=main.c", "--quiet")
+        subprocess.run([*CC.split(), "-o", "open", "main.c", "open.c", "-lm"], cwd=self.folder, check=True)
+        numpy.zeros((1, 3, 4), numpy.float32).tofile(self.folder + "/x.bin")
+        for word in ("x.bin", "x.bin:1,3,4", "x.bin:12", "x.bin:1X3X4"):
+            done = subprocess.run(["./open", word], cwd=self.folder, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("x: say its extents, 3 numbers with x between, behind a colon: file.bin:2x3x5", done.stderr)
+        subprocess.run(["./open", "x.bin:1x3x4"], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
 
     def test_verification_by_node_names_the_first_that_parts(self):
         with tempfile.TemporaryDirectory() as out:
