@@ -1,12 +1,15 @@
 # The official cases and our own models for each named instruction set: those that this machine has run as they are, others
 # emulated: AVX-512 on PCs of Bochs, 64-bit Arm by QEMU. Installs what that needs. Included by tests.mk.
+#   make check-isa                                        all of them
+#   make check-isa-armv8 ONLY="test_add test_conv_*"      some cases, to try a new one
 
-ARM_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-PC_PACKAGES  := bochs bochs-term bochsbios vgabios binutils
-HAS_AVX512   := $(shell grep -qw avx512vl /proc/cpuinfo 2>/dev/null && echo yes)
-HAS_VNNI     := $(shell grep -qw avx512_vnni /proc/cpuinfo 2>/dev/null && echo yes)
+PC_PACKAGES := bochs bochs-term bochsbios vgabios binutils
+HAS_AVX512  := $(shell grep -qw avx512vl /proc/cpuinfo 2>/dev/null && echo yes)
+HAS_VNNI    := $(shell grep -qw avx512_vnni /proc/cpuinfo 2>/dev/null && echo yes)
+ONLY        ?=
 
-ISA_CASES = $(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --jobs=$(JOBS) --cases=$(BUILD)/cases --list=tests/onnx/supported.txt
+ISA_CASES = $(PYTHON) tests/tools/run_case.py --occamyc=$(BUILD)/occamyc --jobs=$(JOBS) --cases=$(BUILD)/cases --list=tests/onnx/supported.txt \
+            $(ONLY:%=$(BUILD)/cases/%)
 
 # Runs the words behind it with {run} standing for: on an emulated PC. $(1): Bochs's name of the processor.
 PC_KERNEL := $(BUILD)/isa/kernel/vmlinuz
@@ -20,25 +23,27 @@ $(PC_KERNEL):
 	dpkg-deb -x $(@D)/linux-image-*.deb $(@D)
 	cp $(@D)/boot/vmlinuz-* $@
 
-check-isa: check-isa-x86-64-v3 check-isa-x86-64-v4 check-isa-x86-64-v4-vnni check-isa-armv8 check-isa-kernels
+# check-isa-NAME. $(1): NAME of --target. $(2): its C compiler. $(3): the program that runs what it makes; none: this machine does.
+# $(4): the processor of an emulated PC that does. $(5): packages of these programs.
+define ISA
+ISA_GOALS += check-isa-$(1)
+check-isa-$(1): $$(BUILD)/occamyc $$(CASES) $(if $(4),$$(PC_KERNEL))
+	$(if $(5),sh tests/tools/deps.sh $(5))
+	$(if $(4),$$(call ON_PC,$(4))) $$(ISA_CASES) --cc='$(2)' --flag=--target=$(1) --work=$$(BUILD)/isa/$(1) \
+	    $(if $(3),--runner='$(3)') $(if $(4),--runner={run} --run-limit=3600)
+endef
 
-check-isa-x86-64-v3: $(BUILD)/occamyc $(CASES)
-	$(ISA_CASES) --cc='$(CC) -march=x86-64-v3' --flag=--target=x86-64-v3 --work=$(BUILD)/isa/x86-64-v3
+$(eval $(call ISA,x86-64-v3,$(CC) -march=x86-64-v3))
+$(eval $(call ISA,x86-64-v4,$(CC) -march=x86-64-v4,,$(if $(HAS_AVX512),,corei7_skylake_x)))
+$(eval $(call ISA,x86-64-v4-vnni,$(CC) -march=x86-64-v4 -mavx512vnni,,$(if $(HAS_VNNI),,corei7_icelake_u)))
+$(eval $(call ISA,armv8,aarch64-linux-gnu-gcc,qemu-aarch64 -L /usr/aarch64-linux-gnu,,gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user))
 
-ISA_V4 = $(ISA_CASES) --cc='$(CC) -march=x86-64-v4' --flag=--target=x86-64-v4 --work=$(BUILD)/isa/x86-64-v4
-check-isa-x86-64-v4: $(BUILD)/occamyc $(CASES) $(if $(HAS_AVX512),,$(PC_KERNEL))
-	$(if $(HAS_AVX512),$(ISA_V4),$(call ON_PC,corei7_skylake_x) $(ISA_V4) --runner={run} --run-limit=3600)
+check-isa: $(ISA_GOALS) check-isa-kernels
 
-ISA_VNNI = $(ISA_CASES) --cc='$(CC) -march=x86-64-v4 -mavx512vnni' --flag=--target=x86-64-v4-vnni --work=$(BUILD)/isa/x86-64-v4-vnni
-check-isa-x86-64-v4-vnni: $(BUILD)/occamyc $(CASES) $(if $(HAS_VNNI),,$(PC_KERNEL))
-	$(if $(HAS_VNNI),$(ISA_VNNI),$(call ON_PC,corei7_icelake_u) $(ISA_VNNI) --runner={run} --run-limit=3600)
-
-check-isa-armv8: $(BUILD)/occamyc $(CASES)
-	sh tests/tools/deps.sh $(ARM_PACKAGES)
-	$(ISA_CASES) --cc=aarch64-linux-gnu-gcc --flag=--target=armv8 --runner='qemu-aarch64 -L /usr/aarch64-linux-gnu' --work=$(BUILD)/isa/armv8
-
-# The kernels' own tests for AVX-512, on an emulated PC; where the machine has it, `make check-kernels` runs them.
+# The kernels' own tests for AVX-512, on an emulated PC; where the machine has it, `make check-kernels` runs them. A line with a
+# make of its own is run by `make -n` too: it prints then.
 check-isa-kernels: $(PC_KERNEL)
-	+$(call ON_PC,corei7_icelake_u) $(MAKE) check-kernels KERNEL_WIDTHS='w16 w16vnni' KERNEL_CAN_w16=yes KERNEL_CAN_w16vnni=yes KERNEL_RUNNER={run}
+	+$(if $(findstring n,$(firstword -$(MAKEFLAGS))),@echo) $(call ON_PC,corei7_icelake_u) $(MAKE) check-kernels KERNEL_WIDTHS='w16 w16vnni' \
+	    KERNEL_CAN_w16=yes KERNEL_CAN_w16vnni=yes KERNEL_RUNNER={run}
 
-.PHONY: check-isa check-isa-kernels check-isa-x86-64-v3 check-isa-x86-64-v4 check-isa-x86-64-v4-vnni check-isa-armv8
+.PHONY: check-isa check-isa-kernels $(ISA_GOALS)

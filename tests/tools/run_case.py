@@ -25,6 +25,9 @@ import host
 import pages
 
 
+PROGRESS = 60               # seconds from one line of progress to the next
+
+
 @dataclass
 class Result:
     name: str
@@ -133,12 +136,15 @@ def run_case(tools, case_folder, work, key="", rtol=None, atol=None, quantum=0, 
 def run_all(tools, folders, work, jobs, verbose=False):
     """Results in the order of `folders`; failures are printed as they come."""
     os.makedirs(work, exist_ok=True)
-    key, results = tools_key(tools), []
+    key, results, said = tools_key(tools), [], time.time()
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for result in pool.map(lambda f: run_case(tools, f, work, key), folders):
             results.append(result)
             if verbose or result.state not in ("pass", "refused"):
                 print(f"{result.state:9} {result.name}: {result.reason}", flush=True)
+            if time.time() - said > PROGRESS:
+                said = time.time()
+                print(f"{len(results)} of {len(folders)} cases are through", flush=True)
     return results
 
 
