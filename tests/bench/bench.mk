@@ -62,8 +62,17 @@ $(BUILD)/bench/peak: tests/bench/peak.c tests/bench/registers.h $(wildcard codeg
 	@mkdir -p $(@D)
 	$(CC) -O2 -march=native -Icodegen_templates/c -o $@ $< -lm
 
-bench-kernels: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(BUILD)/bench/peak $(BENCH_FILES)
-	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(BUILD)/bench/peak
+# KERNELS_TARGET=x86-64-v3 KERNELS_FLAGS='-O2 -march=x86-64-v3': to calibrate the core of a target whose code this machine runs.
+KERNELS_TARGET ?= native
+KERNELS_FLAGS  ?= -O2 -march=native
+KERNELS_PEAK   := $(BUILD)/bench/peak-$(KERNELS_TARGET)
+
+$(KERNELS_PEAK): tests/bench/peak.c tests/bench/registers.h $(wildcard codegen_templates/c/occ_*.h)
+	@mkdir -p $(@D)
+	$(CC) $(KERNELS_FLAGS) -Icodegen_templates/c -o $@ $< -lm
+
+bench-kernels: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(KERNELS_PEAK) $(BENCH_FILES)
+	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(KERNELS_PEAK) --target=$(KERNELS_TARGET) --flags='$(KERNELS_FLAGS)'
 
 $(BUILD)/bench/onednn: tests/bench/onednn.c
 	sh tests/tools/deps.sh libdnnl-dev

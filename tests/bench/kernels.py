@@ -1,7 +1,7 @@
 """Times each step of whole networks: microseconds, what occamyc's cost model predicts, GF/s, percent of the measured peak of
 one core, what oneDNN takes for the same convolution, and what the steps are.
 
-Predictions are those of the report, for the vectors of this machine, scaled to its measured peak. The least processor time of
+Predictions are those of the report, for the vectors of --target, scaled to the measured peak. The least processor time of
 all runs counts, for each step by itself. Multiplications are those of the direct algorithm, so that a step in Winograd's domain
 may pass 100 %. oneDNN's convolutions run one after another as the network's do, without what our steps compute besides.
 """
@@ -126,7 +126,7 @@ def ratio_text(pairs):
 
 def print_network(args, name, peak):
     whole = ["--cascade=off"] if args.onednn else [] # strips of an image are other convolutions
-    options = ["--target=native", "--report=report.json", *whole, *args.options.split()]
+    options = [f"--target={args.target}", "--report=report.json", *whole, *args.options.split()]
     network = programs.Network(Path(args.models) / f"{name}.onnx", args.folder, args.occamyc, options)
     program = network.build(args.cc, args.flags, steps=programs.BUSY)
     running = programs.Running([program, programs.SETS, *network.inputs()], args.cpu)
@@ -173,6 +173,7 @@ def main():
     parser.add_argument("--shapes", action="store_true")
     parser.add_argument("--cpu", default="0")
     parser.add_argument("--cc", default="cc")
+    parser.add_argument("--target", default="native", help="one whose code this machine runs, built with --flags")
     parser.add_argument("--flags", default="-O2 -march=native")
     args = parser.parse_args()
     args.folder, args.occamyc = Path(args.folder).resolve(), Path(args.occamyc).resolve()
