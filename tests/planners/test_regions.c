@@ -163,6 +163,45 @@ static void buffers_fixed_on_each_other_are_refused(void **state)
         }
 }
 
+/* Three regions of which each holds its own buffers: `second` is the size of the second, whose two buffers need 96 bytes. */
+static int place_each(int64_t second, int fixed, PlanResult *r)
+{
+    const PlanSpan   span[] = {{0, 0, 1, 0, 40}, {1, 0, 1, 0, 40}, {2, 0, 1, 0, 40}, {3, 0, 1, 0, 40}, {4, 0, 1, 0, 8}};
+    const PlanRegion region[] = {{128, 1}, {second, 64}, {0, 1}};
+    const PlanBuffer buffer[] = {
+        {40, 1, 1, fixed, 0}, {40, 1, 1, 16, 0}, {40, 1, 2, -1, 0}, {40, 1, 2, -1, 0}, {8, 1, 4, -1, 0}};
+    PlanProblem problem = {buffer, 5, span, 5, NULL, 0, region, 3, 1};
+    char        why[160] = "";
+    int         code = plan_each_region(&problem, NULL, plan_place, r);
+
+    if (code == PLAN_OK && r->peak > 0 && plan_verify_answer(&problem, r, why) != 1) {
+        print_error("%s\n", why);
+        return PLAN_EINTERNAL;
+    }
+    return code;
+}
+
+/* plan_each_region keeps to the regions' sizes and alignments, and says which region has no plan. */
+static void each_region_is_planned_in_its_size_and_alignment(void **state)
+{
+    int64_t    offset[5];
+    int32_t    in[5];
+    PlanResult r = {.offset = offset, .region = in};
+
+    (void)state;
+    assert_int_equal(place_each(104, 56, &r), PLAN_OK);
+    assert_true(r.status == PLAN_OPTIMAL && r.peak == 96 + 104 + 8 && r.bound == r.peak);
+    assert_int_equal(offset[2] + offset[3], 64);
+    assert_int_equal(place_each(103, 56, &r), PLAN_OK);
+    assert_int_equal(r.status, PLAN_INFEASIBLE);
+    assert_string_equal(r.why, "region 1: infeasible at 103: proven, at least 104 bytes are needed");
+    assert_int_equal(place_each(104, 0, &r), PLAN_OK);
+    assert_true(r.status == PLAN_INFEASIBLE && r.peak == 0);
+    assert_string_equal(r.why, "region 0: infeasible: buffers 0 and 1 are fixed on each other");
+    r.region = NULL;
+    assert_int_equal(place_each(104, 56, &r), PLAN_EINVAL);
+}
+
 /* Dives go back within dives if the last region has no room: they took 250,000 nodes before they shared an end. */
 static void dives_end_where_the_last_region_has_no_room(void **state)
 {
@@ -191,6 +230,7 @@ int main(void)
         cmocka_unit_test(the_first_region_serves_the_most_traffic),
         cmocka_unit_test(large_problems_are_placed_well),
         cmocka_unit_test(buffers_fixed_on_each_other_are_refused),
+        cmocka_unit_test(each_region_is_planned_in_its_size_and_alignment),
         cmocka_unit_test(dives_end_where_the_last_region_has_no_room),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
