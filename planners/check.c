@@ -49,7 +49,7 @@ static int spans_are_well_formed(const PlanProblem *p, char *why)
     return 1;
 }
 
-static int overlaps_and_regions_are_well_formed(const PlanProblem *p, char *why)
+static int overlaps_are_well_formed(const PlanProblem *p, char *why)
 {
     for (int i = 0; i < p->noverlap; i++) {
         const PlanOverlap *q = &p->overlap[i];
@@ -58,9 +58,27 @@ static int overlaps_and_regions_are_well_formed(const PlanProblem *p, char *why)
         if (q->d1 > p->buffer[q->b].size || q->d2 > p->buffer[q->a].size || q->d1 < -MOST || q->d2 < -MOST)
             return COMPLAIN("overlap %d: a distance above the default; a constraint may only lower it", i);
     }
+    return 1;
+}
+
+/* Has the buffer a region whose alignment admits its fixed offset? */
+static int fixed_offset_is_admitted(const PlanProblem *p, const PlanBuffer *x)
+{
+    for (int r = 0; r < p->nregion; r++)
+        if ((!x->regions || x->regions >> r & 1u) && (p->region[r].align <= 1 || x->fixed % p->region[r].align == 0))
+            return 1;
+    return p->nregion == 0 || x->fixed < 0;
+}
+
+static int regions_are_well_formed(const PlanProblem *p, char *why)
+{
     for (int r = 0; r < p->nregion; r++)
         if (p->region[r].size < 0 || p->region[r].align < 0 || p->region[r].align > (1 << 30))
             return COMPLAIN("region %d: negative size or alignment, or an alignment beyond 1 GiB", r);
+    for (int b = 0; b < p->nbuffer; b++)
+        if (!fixed_offset_is_admitted(p, &p->buffer[b]))
+            return COMPLAIN("buffer %d: fixed at %lld, which the alignment of each of its regions forbids", b,
+                            (long long)p->buffer[b].fixed);
     return 1;
 }
 
@@ -122,8 +140,8 @@ int plan_validate(const PlanProblem *p, char why[160])
         snprintf(why, 160, "a negative count, or more than 32 regions");
         return PLAN_EINVAL;
     }
-    good = buffers_are_well_formed(p, why) && spans_are_well_formed(p, why) &&
-           overlaps_and_regions_are_well_formed(p, why);
+    good = buffers_are_well_formed(p, why) && spans_are_well_formed(p, why) && overlaps_are_well_formed(p, why) &&
+           regions_are_well_formed(p, why);
     if (good)
         good = own_spans_are_disjoint(p, why);
     return good < 0 ? good : good ? PLAN_OK : PLAN_EINVAL;
@@ -134,7 +152,7 @@ static int region_of(const PlanResult *result, int b)
     return result->region ? result->region[b] : 0;
 }
 
-/* Checks one buffer by itself: region, alignment, fixed offset, size. */
+/* Checks one buffer by itself: region, alignment, fixed offset. */
 static int buffer_is_placed(const PlanProblem *p, const PlanResult *result, int b, char *why)
 {
     const PlanBuffer *x = &p->buffer[b];
@@ -152,8 +170,14 @@ static int buffer_is_placed(const PlanProblem *p, const PlanResult *result, int 
         return COMPLAIN("buffer %d lies at %lld, which is not aligned", b, (long long)offset);
     if (x->fixed >= 0 && offset != x->fixed)
         return COMPLAIN("buffer %d lies at %lld but is fixed at %lld", b, (long long)offset, (long long)x->fixed);
-    if (region.size > 0 && offset + x->size > region.size)
-        return COMPLAIN("buffer %d ends at %lld, beyond its region", b, (long long)(offset + x->size));
+    return 1;
+}
+
+/* Checks that a live buffer, which ends at this offset, lies within its region. */
+static int buffer_is_within(const PlanProblem *p, int b, int r, int64_t end, char *why)
+{
+    if (p->nregion && p->region[r].size > 0 && end > p->region[r].size)
+        return COMPLAIN("buffer %d ends at %lld, beyond its region", b, (long long)end);
     return 1;
 }
 
@@ -199,6 +223,7 @@ int plan_verify(const PlanProblem *p, const PlanResult *result, char why[160])
     for (int i = 0; i < count && good; i++) {
         int64_t end = result->offset[span[i].buffer] + p->buffer[span[i].buffer].size;
         int     r = region_of(result, span[i].buffer);
+        good = buffer_is_within(p, span[i].buffer, r, end, why);
         peak[r] = end > peak[r] ? end : peak[r];
         for (int j = i + 1; j < count && span[j].begin < span[i].end && good; j++)
             good = spans_agree(p, result, &span[i], &span[j], why);

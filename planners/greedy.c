@@ -119,24 +119,33 @@ static void insert(Greedy *g, int b, int region, const int64_t *offset)
     g->placed[low] = b;
 }
 
-/* The buffer goes into the first region with room; when none has room, into the last one that is allowed. */
-static void place_one(Greedy *g, int b, bool tight, int64_t *offset, int32_t *region)
+/* Finds the buffer's offset in the first of its regions with room; if none has room, in the last of them. Returns the
+ * region. */
+static int find_place(Greedy *g, int b, bool tight, int64_t *offset)
 {
-    const Space      *s = g->space;
-    const PlanBuffer *buffer = &s->problem->buffer[b];
-    int               home = 0;
+    const Space *s = g->space;
+    int          home = 0;
 
     for (int r = 0; r < s->nregion; r++) {
-        int64_t x = buffer->fixed;
         if (!space_allows(s, b, r))
             continue;
         home = r;
-        if (x < 0)
-            x = (tight ? greedy_tightest_gap : greedy_lowest_gap)(g, b, r, offset);
-        offset[b] = x;
-        if (!space_live(s, b) || buffer->size <= s->region[r].size - x)
+        offset[b] = (tight ? greedy_tightest_gap : greedy_lowest_gap)(g, b, r, offset);
+        if (!space_live(s, b) || s->problem->buffer[b].size <= s->region[r].size - offset[b])
             break;
     }
+    return home;
+}
+
+static void place_one(Greedy *g, int b, bool tight, int64_t *offset, int32_t *region)
+{
+    const Space *s = g->space;
+    int64_t      fixed = s->problem->buffer[b].fixed;
+    int          home;
+
+    if (fixed >= 0)
+        offset[b] = fixed;
+    home = fixed >= 0 ? s->fixed_region[b] : find_place(g, b, tight, offset);
     if (region)
         region[b] = home;
     if (space_live(s, b))
@@ -347,15 +356,20 @@ static int greedy_peaks(const Space *s, int64_t peak[4])
 
 int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4])
 {
-    Space space;
-    char  why[160];
-    int   status = plan_validate(problem, why);
+    Space      space;
+    PlanStatus fixed;
+    char       why[160];
+    int        status = plan_validate(problem, why);
 
     if (status)
         return status;
     if (space_open(&space, problem, 0))
         return PLAN_ENOMEM;
-    status = greedy_peaks(&space, peak);
+    status = fixed_open(&space, &fixed, why);
+    for (int i = 0; i < 4; i++)
+        peak[i] = 0;
+    if (!status && fixed == PLAN_FEASIBLE)
+        status = greedy_peaks(&space, peak);
     space_close(&space);
     return status;
 }

@@ -42,12 +42,15 @@ typedef struct PlanOverlap {
     int64_t d1, d2; /* bytes; d1 <= size of b, d2 <= size of a */
 } PlanOverlap;
 
+/* A buffer without a span that is not ignored is never live. It takes no memory: its offset is aligned, the demanded one
+ * if there is one, in a region where it may live, but neither other buffers nor the region's size count. */
 typedef struct PlanBuffer {
     int64_t  size;    /* bytes, >= 0 */
     int64_t  align;   /* the offset is a multiple of it; 0 and 1: any offset */
     uint32_t regions; /* bit r: the buffer may live in region r; 0: in any */
-    int64_t  fixed;   /* the offset that the caller demands, or -1: the planner chooses */
-    int64_t  traffic; /* bytes read and written over its life; 0 for all buffers: no region is better than another */
+    int64_t
+        fixed; /* the offset that the caller demands, which a region's alignment must admit; -1: the planner chooses */
+    int64_t traffic; /* bytes read and written over its life; 0 for all buffers: no region is better than another */
 } PlanBuffer;
 
 typedef struct PlanRegion {
@@ -83,7 +86,8 @@ typedef enum PlanStatus {
     PLAN_FEASIBLE,   /* a plan within capacity; smaller ones may exist: peak - bound is the gap */
     PLAN_INFEASIBLE, /* proven: no plan within capacity (bound > capacity), or none at all because fixed
                                     * buffers collide (then peak is 0 and the offsets are undefined) */
-    PLAN_LIMIT       /* no plan within capacity was found before the limit was reached */
+    PLAN_LIMIT       /* no plan within capacity was found before the limit was reached; with peak 0 not even regions in
+                                    * which the fixed buffers do not collide */
 } PlanStatus;
 
 typedef enum PlanProof {
@@ -129,7 +133,8 @@ int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits,
 
 /* plan_regions_are_apart: whether there are several regions and every buffer may live in one of them only. Then
  * plan_each_region plans each region by itself with `place` (each_region.c), without the capacity and the bounds of the
- * limits, and returns as `place` does. */
+ * limits, and returns as `place` does; other problems are PLAN_EINVAL. Peak, bound and nodes are sums. If a region has
+ * no plan, the status is that region's, and `why` names it. */
 bool plan_regions_are_apart(const PlanProblem *problem);
 int  plan_each_region(const PlanProblem *problem, const PlanLimits *limits, PlanFn place, PlanResult *result);
 

@@ -336,6 +336,7 @@ static int place_all(Filling *f, int *buffer, bool *proven)
         return PLAN_OK;
     if (outcome == NO_MEMORY)
         return PLAN_ENOMEM;
+    f->effort->nodes -= n;
     return greedy_place(f->space, GREEDY_BIGGER, false, f->offset,
                         f->region); /* each buffer in the first region with room */
 }

@@ -194,6 +194,7 @@ void space_close(Space *s)
     free(s->begin);
     free(s->end);
     free(s->align);
+    free(s->fixed_region);
     conflicts_close(s);
     memset(s, 0, sizeof *s);
 }
@@ -261,42 +262,6 @@ static bool fits(const Space *s, const PlanResult *result)
     return true;
 }
 
-/* Is there one region only in which the two may live? */
-static bool share_region(const Space *s, const PlanBuffer *x, const PlanBuffer *y)
-{
-    return s->nregion < 2 || (x->regions && x->regions == y->regions && !(x->regions & (x->regions - 1)));
-}
-
-/* Do two fixed buffers of one region collide? Then there is no plan at all. */
-static bool fixed_collide(const Space *s, int a, int b)
-{
-    const PlanBuffer *x = &s->problem->buffer[a], *y = &s->problem->buffer[b];
-    bool              hit = false;
-    size_t            pairs = (size_t)(s->span_at[a + 1] - s->span_at[a]) * (size_t)(s->span_at[b + 1] - s->span_at[b]);
-    Interval         *interval;
-
-    if (x->fixed < 0 || y->fixed < 0 || !share_region(s, x, y) || s->begin[a] >= s->end[b] || s->begin[b] >= s->end[a])
-        return false;
-    interval = malloc((pairs + 1) * sizeof *interval);
-    for (int i = interval ? space_forbidden(s, a, b, y->fixed, interval) : 0; i-- > 0;)
-        hit |= interval[i].from < x->fixed && x->fixed < interval[i].to;
-    free(interval);
-    return hit;
-}
-
-static bool hopeless(const Space *s, PlanResult *result)
-{
-    for (int a = 0; a < s->n; a++)
-        for (int b = 0; b < a && s->problem->buffer[a].fixed >= 0; b++)
-            if (fixed_collide(s, a, b)) {
-                result->status = PLAN_INFEASIBLE;
-                snprintf(result->why, sizeof result->why, "infeasible: buffers %d and %d are fixed on each other", b,
-                         a);
-                return true;
-            }
-    return false;
-}
-
 /* States what is known: peak, bound and fit become a status and a sentence. */
 static void conclude(const Space *s, PlanResult *result)
 {
@@ -348,6 +313,7 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
 {
     static const PlanLimits none = {0};
     Space                   space;
+    PlanStatus              fixed;
     char                    why[160];
     int                     status = plan_validate(problem, result->why);
 
@@ -369,8 +335,9 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
     }
     result->bound = bound_live(&space, &result->witness);
     note_core(problem, result);
-    status = result->bound < 0 ? PLAN_ENOMEM : PLAN_OK;
-    if (!status && hopeless(&space, result)) {
+    status = result->bound < 0 ? PLAN_ENOMEM : fixed_open(&space, &fixed, result->why);
+    if (!status && fixed != PLAN_FEASIBLE) {
+        result->status = fixed;
         space_close(&space);
         return PLAN_OK;
     }

@@ -45,6 +45,7 @@ typedef struct Space {
     int        nregion;          /* >= 1 */
     PlanRegion region[32];       /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
     int64_t   *align;            /* [n][nregion] every offset of the buffer in the region is a multiple of it; >= 1 */
+    int32_t   *fixed_region;     /* [n] the region of a fixed buffer, see fixed_open; NULL where nothing is fixed */
     bool       fixed;            /* some buffer has a fixed offset */
     bool       plain;            /* every span covers its whole buffer and there are no overlap constraints */
 } Space;
@@ -62,20 +63,29 @@ static inline bool space_live(const Space *s, int b)
     return s->span_at[b] < s->span_at[b + 1];
 }
 
-static inline bool space_allows(const Space *s, int b, int region)
-{
-    uint32_t mask = s->problem->buffer[b].regions;
-    return !mask || (mask >> region & 1u);
-}
-
 static inline int64_t space_align(const Space *s, int b, int region)
 {
     return s->align[(size_t)b * (size_t)s->nregion + (size_t)region];
 }
 
+/* May b lie in the region, by PlanBuffer.regions and, if it is fixed, by the region's alignment? */
+static inline bool space_allows(const Space *s, int b, int region)
+{
+    const PlanBuffer *buffer = &s->problem->buffer[b];
+
+    if (buffer->regions && !(buffer->regions >> region & 1u))
+        return false;
+    return buffer->fixed < 0 || buffer->fixed % space_align(s, b, region) == 0;
+}
+
 /* The offsets of b that collide with buffer j at offset_j, as open intervals written to interval[]; returns how many,
  * at most the number of pairs of their spans. */
 int space_forbidden(const Space *space, int b, int j, int64_t offset_j, Interval *interval);
+
+/* fixed.c: fills fixed_region, so that no two fixed buffers collide in one region. *status becomes PLAN_FEASIBLE if there
+ * are such regions, PLAN_INFEASIBLE if there are none, PLAN_LIMIT if the search gave up; `why` says so. PLAN_OK or
+ * PLAN_ENOMEM. */
+int fixed_open(Space *space, PlanStatus *status, char why[160]);
 
 /* conflicts.c: fills and frees conflict, conflict_at and forbidden. PLAN_OK, or PLAN_ENOMEM; conflicts_close after
  * either. */

@@ -11,9 +11,12 @@
 static PlanResult place(PlanFn planner, const PlanProblem *problem, int64_t *offset)
 {
     PlanResult r = {.offset = offset};
+    int        good = planner(problem, NULL, &r) == PLAN_OK && plan_check(problem, &r);
 
-    assert_int_equal(planner(problem, NULL, &r), PLAN_OK);
-    assert_true(plan_check(problem, &r));
+    if (!good)
+        print_error("%s\n", r.why);
+    assert_true(good);
+    assert_true(r.nodes > 0 || problem->nbuffer == 0);
     return r;
 }
 
