@@ -227,7 +227,7 @@ static void the_command_plans_and_checks(void **state)
     (void)state;
     assert_int_equal(run("$OCCAMPLAN --input=$D/small.csv --output=$D/out.csv --map=$D/out.svg --capacity=12"), 0);
     the_file_says("stdout", "peak 12 bytes, bound 12, optimal: equals the bound");
-    the_file_says("stdout", "buffers need the bound even alone: b");
+    the_file_says("stdout", "buffers alone need the bound: b");
     the_file_says("out.csv", "id,lower,upper,size,offset\nb1,0,3,4,");
     the_file_says("out.svg", "</svg>");
     assert_int_equal(run("$OCCAMPLAN --check $D/out.csv"), 0);
@@ -260,9 +260,14 @@ static void the_command_fails_with_the_right_status(void **state)
     assert_int_equal(run("$OCCAMPLAN --nonsense"), 2);
     assert_int_equal(run("$OCCAMPLAN --capacity=-3 --input=$D/small.csv"), 2);
     assert_int_equal(run("$OCCAMPLAN --planner=none --input=$D/small.csv"), 2);
+    the_file_says("stderr", "--planner=none: no such planner; wanted one of best, exact, ");
     assert_int_equal(run("$OCCAMPLAN --check $D/clash.csv"), 2);
     the_file_says("stderr", "buffers 0 and 1 overlap");
     assert_int_equal(run("$OCCAMPLAN --input=$D/clash.csv"), 4);
+    the_file_says("stderr", "buffers 0 and 1 are fixed on each other");
+    assert_int_equal(run("$OCCAMPLAN --input=$D/clash.csv --region=64 --region=64:4"), 0);
+    assert_int_equal(run("$OCCAMPLAN --input=$D/clash.csv --region=64:4"), 2);
+    the_file_says("stderr", "buffer 1: fixed at 2, which the alignment of each of its regions forbids");
     assert_int_equal(run("$OCCAMPLAN --input=$D/small.csv --capacity=11 --output=$D/none.csv"), 4);
     the_file_says("stdout", "infeasible at 11: proven");
     assert_int_equal(run("test -e $D/none.csv"), 1);

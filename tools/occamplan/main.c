@@ -1,6 +1,6 @@
 /* main.c - the command occamplan: a problem as CSV in, the same with offsets out, and what is proven of it.
  * Exit status: 0 a plan was found (or checked and right), 2 bad usage or input, 3 a file could not be written, 4 proven
- * infeasible, or a limit was reached without a plan. */
+ * infeasible, or a limit was reached without a plan, 70 a defect of the planners. */
 #include "csv.h"
 #include "map.h"
 
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-enum { FOUND = 0, BAD_INPUT = 2, NOT_WRITTEN = 3, NO_PLAN = 4 };
+enum { FOUND = 0, BAD_INPUT = 2, NOT_WRITTEN = 3, NO_PLAN = 4, DEFECT = 70 };
 enum { MOST_NAMED = 16 }; /* buffers of a core */
 
 typedef struct CommandLine {
@@ -42,7 +42,8 @@ static const char usage[] =
     "  --map=FILE.svg       draw the plan\n"
     "  --check=FILE         plan nothing: is the placement in FILE right (for the problem of --input, if given)?\n"
     "  --help\n"
-    "exit status: 0 found, 2 bad usage or input, 3 cannot write, 4 infeasible or limit reached without a plan\n"
+    "exit status: 0 found, 2 bad usage or input, 3 cannot write, 4 infeasible or limit reached without a plan, 70 a\n"
+    "defect of occamplan\n"
     "planners:\n";
 
 static int complain(const char *what, const char *why)
@@ -129,6 +130,15 @@ static int parse_value(CommandLine *o, const char *name, size_t length, const ch
     return 0;
 }
 
+static int complain_of_planner(const char *option)
+{
+    fprintf(stderr, "occamplan: %s: no such planner; wanted one of", option);
+    for (const PlanPlanner *p = plan_planners; p->name; p++)
+        fprintf(stderr, "%s %s", p > plan_planners ? "," : "", p->name);
+    fputs("\n", stderr);
+    return BAD_INPUT;
+}
+
 static int parse_options(CommandLine *o, int count, char **argument)
 {
     *o = (CommandLine){.planner = plan_planner("best")};
@@ -142,6 +152,8 @@ static int parse_options(CommandLine *o, int count, char **argument)
             continue;
         else if (!strcmp(one, "--check") && i + 1 < count)
             o->check = argument[++i];
+        else if (!strncmp(one, "--planner=", strlen("--planner=")))
+            return complain_of_planner(one);
         else
             return complain(one, "not understood; try --help");
     }
@@ -325,7 +337,7 @@ static void tell_core(const CsvTable *table, const PlanResult *result, FILE *rep
 
     for (int b = 0; b < table->problem.nbuffer; b++)
         count += result->core[b];
-    fprintf(report, "%d of %d buffers need the bound even alone:", count, table->problem.nbuffer);
+    fprintf(report, "these %d of %d buffers alone need the bound:", count, table->problem.nbuffer);
     for (int b = 0; b < table->problem.nbuffer && told < MOST_NAMED; b++)
         if (result->core[b]) {
             const char *id = csv_id(table, b, &length);
@@ -343,6 +355,10 @@ static int plan(const CommandLine *o, CsvTable *table, PlanResult *result)
 
     csv_fix(table);
     status = o->planner->place(&table->problem, &o->limits, result);
+    if (status == PLAN_EINTERNAL) {
+        complain("a defect of occamplan, please report it with the input", result->why);
+        return DEFECT;
+    }
     if (status)
         return complain(o->input ? o->input : "standard input", result->why);
     tell_regions(o, table, result, report);
