@@ -21,16 +21,6 @@ static int by_begin(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* The granules of a window: from the first that begins in it to the end of the last that it touches. A window that lies
  * beside it cannot touch them. A granule in which the window begins halfway belongs to its neighbour. */
 static int64_t first_granule(const PlanSpan *window, int64_t granule)

@@ -31,12 +31,12 @@ static int64_t visit_pairs(const Space *s, const PlanSpan *hull, int count, int 
         if (entries > MOST_CONFLICTS)
             return -1;
         for (int k = 0; k < nalive && conflict; k++) {
-            conflict[s->conflict_at[b]++].other = alive[k];
-            conflict[s->conflict_at[alive[k]]++].other = b;
+            conflict[list_next(s->conflict_at, b)].other = alive[k];
+            conflict[list_next(s->conflict_at, alive[k])].other = b;
         }
         for (int k = 0; k < nalive && !conflict; k++) {
-            s->conflict_at[b + 1]++;
-            s->conflict_at[alive[k] + 1]++;
+            list_count(s->conflict_at, b);
+            list_count(s->conflict_at, alive[k]);
         }
         alive[nalive++] = b;
     }
@@ -110,12 +110,8 @@ static int find_conflicts(Space *s, PlanSpan *hull, int *alive)
     s->conflict = malloc(((size_t)entries + 1) * sizeof *s->conflict);
     if (!s->conflict)
         return PLAN_ENOMEM;
-    for (int b = 0; b < s->n; b++)
-        s->conflict_at[b + 1] += s->conflict_at[b];
+    lists_begin(s->conflict_at, s->n);
     visit_pairs(s, hull, count, alive, s->conflict);
-    for (int b = s->n; b > 0; b--) /* each start had moved to the next buffer's */
-        s->conflict_at[b] = s->conflict_at[b - 1];
-    s->conflict_at[0] = 0;
     return fill_gaps(s);
 }
 

@@ -192,29 +192,19 @@ static bool add_stacks(Network *net, SectionSweep *sweep)
     return true;
 }
 
-typedef struct Birth {
-    int section, buffer;
-} Birth;
-
-static int by_birth(const void *left, const void *right)
-{
-    const Birth *a = left, *b = right;
-    return a->section != b->section ? a->section - b->section : a->buffer - b->buffer;
-}
-
 /* Makes the stacks of all sections; false on lack of memory. */
 static bool find_stacks(Network *net)
 {
-    size_t       n = (size_t)net->space->n + 1;
-    Birth       *birth = malloc(n * sizeof *birth);
-    SectionSweep sweep = {.order = malloc(n * sizeof(int)), .alive = malloc(n * sizeof(int))};
-    bool         good = birth && sweep.order && sweep.alive;
+    size_t        n = (size_t)net->space->n + 1;
+    RankedBuffer *birth = malloc(n * sizeof *birth);
+    SectionSweep  sweep = {.order = malloc(n * sizeof(int)), .alive = malloc(n * sizeof(int))};
+    bool          good = birth && sweep.order && sweep.alive;
 
     for (int b = 0; good && b < net->space->n; b++)
         if (net->included[b])
-            birth[sweep.count++] = (Birth){net->space->begin[b], b};
+            birth[sweep.count++] = (RankedBuffer){{-(double)net->space->begin[b]}, b};
     if (good)
-        qsort(birth, (size_t)sweep.count, sizeof *birth, by_birth);
+        ranked_sort(birth, sweep.count);
     for (int i = 0; i < sweep.count; i++)
         sweep.order[i] = birth[i].buffer;
     good = good && add_stacks(net, &sweep);
@@ -227,17 +217,12 @@ static bool find_stacks(Network *net)
 /* Fills stack_at and stack_of: the stacks of each buffer. */
 static void index_stacks(Network *net)
 {
-    int n = net->space->n;
-
     for (int i = 0; i < net->nlayer; i++)
-        net->stack_at[net->layer[i].buffer + 1]++;
-    for (int b = 0; b < n; b++)
-        net->stack_at[b + 1] += net->stack_at[b];
-    for (int k = net->nstack; k-- > 0;)
+        list_count(net->stack_at, net->layer[i].buffer);
+    lists_begin(net->stack_at, net->space->n);
+    for (int k = 0; k < net->nstack; k++)
         for (int i = 0; i < net->stack[k].nlayer; i++)
-            net->stack_of[--net->stack_at[net->layer[net->stack[k].layer_at + i].buffer + 1]] = k;
-    memmove(net->stack_at, net->stack_at + 1, (size_t)n * sizeof *net->stack_at);
-    net->stack_at[n] = net->nlayer;
+            net->stack_of[list_next(net->stack_at, net->layer[net->stack[k].layer_at + i].buffer)] = k;
 }
 
 int stacks_open(Network *net)

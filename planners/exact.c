@@ -33,13 +33,11 @@ static int64_t partition_peak(const Partition *p, const int64_t *offset)
 static SearchAnswer try_capacity(Solver *v, const Partition *p, Search *search, int64_t capacity, int64_t nodes,
                                  int64_t *next)
 {
-    int64_t      before = v->effort->nodes;
-    Effort       share = *v->effort;
-    SearchAnswer answer;
+    int64_t      given = smaller(nodes, v->effort->nodes);
+    Effort       share = {given, v->effort->deadline, v->effort->seed};
+    SearchAnswer answer = search_run(search, capacity, &share, v->trial, next);
 
-    share.nodes = nodes < before ? nodes : before;
-    answer = search_run(search, capacity, &share, v->trial, next);
-    v->effort->nodes -= (nodes < before ? nodes : before) - share.nodes;
+    v->effort->nodes -= given - share.nodes;
     if (answer == SEARCH_FOUND)
         for (int b = 0; b < p->n; b++)
             v->offset[p->origin[b]] = v->trial[b];

@@ -7,26 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct RankedBuffer {
-    int     fixed; /* fixed buffers come first in every order */
-    double  key;   /* smaller first */
-    int32_t begin;
-    int     buffer;
-} RankedBuffer;
-
-static int by_rank(const void *left, const void *right)
-{
-    const RankedBuffer *a = left, *b = right;
-
-    if (a->fixed != b->fixed)
-        return a->fixed > b->fixed ? -1 : 1;
-    if (a->key != b->key)
-        return a->key < b->key ? -1 : 1;
-    if (a->begin != b->begin)
-        return a->begin < b->begin ? -1 : 1;
-    return (a->buffer > b->buffer) - (a->buffer < b->buffer);
-}
-
 /* load[t] becomes the bytes live in section t. */
 static void fill_load(const Space *s, double *load)
 {
@@ -48,27 +28,36 @@ static double pressure(const Space *s, int b, const double *load)
     return most;
 }
 
+/* What decides the buffer's place in an order. */
 static double key_of(const Space *s, int b, GreedyOrder order, const double *load)
 {
     double size = (double)s->problem->buffer[b].size, life = (double)(s->step_at[s->end[b]] - s->step_at[s->begin[b]]);
 
     switch (order) {
     case GREEDY_LONGER:
-        return -life;
+        return life;
     case GREEDY_BIGGER:
-        return -size;
+        return size;
     case GREEDY_AREA:
-        return -size * life;
+        return size * life;
     case GREEDY_PRESSURE:
-        return -pressure(s, b, load);
+        return pressure(s, b, load);
     case GREEDY_LATEST:
-        return -(double)s->begin[b];
-    default:
         return (double)s->begin[b];
+    default:
+        return -(double)s->begin[b];
     }
 }
 
-/* The buffers in that order: buffer[n]. */
+/* Sorts the buffers: fixed ones first in every order, then by key, then by birth. */
+static void sort_buffers(const Space *s, RankedBuffer *ranked, int *buffer)
+{
+    ranked_sort(ranked, s->n);
+    for (int i = 0; i < s->n; i++)
+        buffer[i] = ranked[i].buffer;
+}
+
+/* buffer[0 .. n-1] becomes all buffers in that order. */
 static int rank_buffers(const Space *s, GreedyOrder order, int *buffer)
 {
     double       *load = calloc((size_t)s->nsection + 2, sizeof *load);
@@ -78,10 +67,9 @@ static int rank_buffers(const Space *s, GreedyOrder order, int *buffer)
         if (order == GREEDY_PRESSURE)
             fill_load(s, load);
         for (int b = 0; b < s->n; b++)
-            ranked[b] = (RankedBuffer){s->problem->buffer[b].fixed >= 0, key_of(s, b, order, load), s->begin[b], b};
-        qsort(ranked, (size_t)s->n, sizeof *ranked, by_rank);
-        for (int i = 0; i < s->n; i++)
-            buffer[i] = ranked[i].buffer;
+            ranked[b] =
+                (RankedBuffer){{s->problem->buffer[b].fixed >= 0, key_of(s, b, order, load), -(double)s->begin[b]}, b};
+        sort_buffers(s, ranked, buffer);
     }
     free(load);
     free(ranked);
@@ -95,10 +83,8 @@ int greedy_rank_plan(const Space *s, const int64_t *offset, int *buffer)
     if (!ranked)
         return PLAN_ENOMEM;
     for (int b = 0; b < s->n; b++)
-        ranked[b] = (RankedBuffer){s->problem->buffer[b].fixed >= 0, (double)offset[b], 0, b};
-    qsort(ranked, (size_t)s->n, sizeof *ranked, by_rank);
-    for (int i = 0; i < s->n; i++)
-        buffer[i] = ranked[i].buffer;
+        ranked[b] = (RankedBuffer){{s->problem->buffer[b].fixed >= 0, -(double)offset[b], 0}, b};
+    sort_buffers(s, ranked, buffer);
     free(ranked);
     return PLAN_OK;
 }

@@ -20,18 +20,9 @@ typedef struct LocalSearch {
     int64_t      peak; /* of order */
 } LocalSearch;
 
-static uint64_t next_random(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 static int below(LocalSearch *w, int count)
 {
-    return count > 0 ? (int)(next_random(&w->seed) % (uint64_t)count) : 0;
+    return count > 0 ? (int)(mix_bits(w->seed += UINT64_C(0x9e3779b97f4a7c15)) % (uint64_t)count) : 0;
 }
 
 static void move(int *order, int from, int to)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "basics.h"
 #include "planner.h"
 
 typedef struct BeamState {
@@ -43,13 +44,6 @@ typedef struct Beam {
     } * past; /* [count][width] */
     int64_t below;
 } Beam;
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 /* Bytes live during step t and after it. */
 static void weigh(const Beam *b, const BeamState *s, int t, int64_t *during, int64_t *after)
@@ -107,7 +101,7 @@ static bool extend(Beam *b, int parent)
 
     for (int i = 0; i < s->nready; i++) {
         int       t = s->ready[i];
-        Extension one = {0, 0, s->set + mix((uint64_t)t + 1), parent, t};
+        Extension one = {0, 0, s->set + mix_bits((uint64_t)t + 1), parent, t};
         int64_t   during;
         bool      costless;
         weigh(b, s, t, &during, &one.live);

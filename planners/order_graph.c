@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "basics.h"
 #include "planner.h"
 
 /* -- the checker --------------------------------------------------------------------------------------------------- */
@@ -129,8 +130,7 @@ int order_malformed(const OrderProblem *p, char *why)
     return 0;
 }
 
-/* A list of items for each key: those of key k are item[at[k]] .. item[at[k+1]-1]. One pass counts, a second one
- * fills. */
+/* The lists of one kind, see basics.h. */
 typedef struct Filing {
     int *at, *item;
 } Filing;
@@ -138,15 +138,9 @@ typedef struct Filing {
 static void file_one(Filing f, int key, int item, bool fill)
 {
     if (fill)
-        f.item[f.at[key + 1]++] = item;
+        f.item[list_next(f.at, key)] = item;
     else
-        f.at[key + 2]++;
-}
-
-static void filing_sum(Filing f, int keys)
-{
-    for (int k = 0; k <= keys; k++)
-        f.at[k + 1] += f.at[k];
+        list_count(f.at, key);
 }
 
 /* Counts all items, or fills them in. */
@@ -219,7 +213,7 @@ int order_graph_open(OrderGraph *g, const OrderProblem *p)
                          {g->after_at, g->after}};
     file_all(p, f, false);
     for (int k = 0; k < 5; k++)
-        filing_sum(f[k], k == 2 ? p->nvalue : p->nstep);
+        lists_begin(f[k].at, k == 2 ? p->nvalue : p->nstep);
     file_all(p, f, true);
     sum_results(g);
     return PLAN_OK;

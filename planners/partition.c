@@ -168,15 +168,11 @@ void partitions_close(Partition *partition, int count)
 static void transpose(Partition *p)
 {
     for (int i = 0; i < p->section_at[p->n]; i++)
-        p->member_at[p->section[i] + 1]++;
-    for (int s = 0; s < p->m; s++)
-        p->member_at[s + 1] += p->member_at[s];
+        list_count(p->member_at, p->section[i]);
+    lists_begin(p->member_at, p->m);
     for (int b = 0; b < p->n; b++)
         for (int i = p->section_at[b]; i < p->section_at[b + 1]; i++)
-            p->member[p->member_at[p->section[i]]++] = b;
-    for (int s = p->m; s > 0; s--)
-        p->member_at[s] = p->member_at[s - 1];
-    p->member_at[0] = 0;
+            p->member[list_next(p->member_at, p->section[i])] = b;
 }
 
 static bool are_twins(const Partition *p, int a, int b)

@@ -71,20 +71,15 @@ static void add_pairs(Network *net)
 /* Fills pair_at and pair_of: the pairs of each buffer. */
 static void index_pairs(Network *net)
 {
-    int n = net->space->n;
-
     for (int p = 0; p < net->npair; p++) {
-        net->pair_at[net->pair[p].a + 1]++;
-        net->pair_at[net->pair[p].b + 1]++;
+        list_count(net->pair_at, net->pair[p].a);
+        list_count(net->pair_at, net->pair[p].b);
     }
-    for (int b = 0; b < n; b++)
-        net->pair_at[b + 1] += net->pair_at[b];
-    for (int p = net->npair; p-- > 0;) {
-        net->pair_of[--net->pair_at[net->pair[p].a + 1]] = p;
-        net->pair_of[--net->pair_at[net->pair[p].b + 1]] = p;
+    lists_begin(net->pair_at, net->space->n);
+    for (int p = 0; p < net->npair; p++) {
+        net->pair_of[list_next(net->pair_at, net->pair[p].a)] = p;
+        net->pair_of[list_next(net->pair_at, net->pair[p].b)] = p;
     }
-    memmove(net->pair_at, net->pair_at + 1, (size_t)n * sizeof *net->pair_at);
-    net->pair_at[n] = 2 * net->npair;
 }
 
 void network_close(Network *net)

@@ -223,30 +223,19 @@ static Outcome decide(Filling *f, Split *s, int at)
     return result;
 }
 
-typedef struct KeyedBuffer {
-    double key; /* larger first */
-    int    buffer;
-} KeyedBuffer;
-
-static int by_key(const void *left, const void *right)
-{
-    const KeyedBuffer *a = left, *b = right;
-    return a->key != b->key ? (a->key < b->key) - (a->key > b->key) : a->buffer - b->buffer;
-}
-
 /* Sorts the buffers by falling traffic per byte (0), per byte and step (1), or in sum (2). */
 static bool rank(const Filling *f, const int *buffer, int n, int which, int *order)
 {
-    KeyedBuffer *ranked = malloc(((size_t)n + 1) * sizeof *ranked);
+    RankedBuffer *ranked = malloc(((size_t)n + 1) * sizeof *ranked);
 
     for (int i = 0; i < n && ranked; i++) {
         int    b = buffer[i];
         double size = (double)f->space->problem->buffer[b].size + 1, life = f->space->end[b] - f->space->begin[b] + 1;
 
-        ranked[i] = (KeyedBuffer){(double)traffic_of(f, b) / (which == 2 ? 1 : which == 1 ? size * life : size), b};
+        ranked[i] = (RankedBuffer){{(double)traffic_of(f, b) / (which == 2 ? 1 : which == 1 ? size * life : size)}, b};
     }
     if (ranked)
-        qsort(ranked, (size_t)n, sizeof *ranked, by_key);
+        ranked_sort(ranked, n);
     for (int i = 0; i < n && ranked; i++)
         order[i] = ranked[i].buffer;
     free(ranked);

@@ -20,16 +20,8 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { MEMO_BITS = 16 };
-
-static uint64_t mix(uint64_t z)
-{
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
 
 Search *search_open(const Partition *p)
 {
@@ -93,13 +85,13 @@ static void fingerprint(const Search *s, const int *list, int count, uint64_t ke
 
     for (int i = 0; i < count; i++) {
         const BufferState *x = &s->item[list[i]];
-        uint64_t           h = mix((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) +
-                                   mix((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95)));
+        uint64_t           h = mix_bits((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) +
+                                        mix_bits((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95)));
         a += h;
-        b += mix(h ^ UINT64_C(0x2545f4914f6cdd1d));
+        b += mix_bits(h ^ UINT64_C(0x2545f4914f6cdd1d));
     }
-    key[0] = mix(a);
-    key[1] = mix(b + a);
+    key[0] = mix_bits(a);
+    key[1] = mix_bits(b + a);
 }
 
 static bool is_refuted(const Search *s, const uint64_t key[2])
@@ -337,21 +329,6 @@ static bool solve(Search *s, int *list, int count)
 
 /* -- restarts ----------------------------------------------------------------------------------------------------- */
 
-typedef struct Key {
-    double key[3];
-    int    buffer;
-} Key;
-
-static int by_key(const void *left, const void *right)
-{
-    const Key *a = left, *b = right;
-
-    for (int i = 0; i < 3; i++)
-        if (a->key[i] != b->key[i])
-            return a->key[i] > b->key[i] ? -1 : 1;
-    return a->buffer - b->buffer;
-}
-
 /* The load of the fullest section of b, where sections count more by their share of refutations. */
 static double heaviest(const Search *s, int b, int64_t most_refutations)
 {
@@ -395,23 +372,23 @@ static double measure(const Search *s, int b, RankMeasure what, int64_t most_ref
 static bool rank_buffers(Search *s, const struct Lane *lane, uint64_t seed)
 {
     const Partition *p = s->partition;
-    Key             *key = malloc((size_t)p->n * sizeof *key + 1);
+    RankedBuffer    *ranked = malloc((size_t)p->n * sizeof *ranked + 1);
     int64_t          most = 1;
 
-    if (!key)
+    if (!ranked)
         return false;
     for (int t = 0; t < p->m; t++)
         most = s->weight[t] > most ? s->weight[t] : most;
     for (int b = 0; b < p->n; b++) {
-        double shake = (double)(mix(seed + (uint64_t)b * UINT64_C(0x9e3779b97f4a7c15)) >> 11) / 9007199254740992.0;
-        key[b].buffer = b;
+        double shake = (double)(mix_bits(seed + (uint64_t)b * UINT64_C(0x9e3779b97f4a7c15)) >> 11) / 9007199254740992.0;
+        ranked[b].buffer = b;
         for (int i = 0; i < 3; i++)
-            key[b].key[i] = measure(s, b, lane->by[i], most) * (1 + lane->noise * (shake - 0.5));
+            ranked[b].key[i] = measure(s, b, lane->by[i], most) * (1 + lane->noise * (shake - 0.5));
     }
-    qsort(key, (size_t)p->n, sizeof *key, by_key);
+    ranked_sort(ranked, p->n);
     for (int i = 0; i < p->n; i++)
-        s->rank[key[i].buffer] = i;
-    free(key);
+        s->rank[ranked[i].buffer] = i;
+    free(ranked);
     return true;
 }
 
@@ -458,7 +435,7 @@ SearchAnswer search_run(Search *s, int64_t capacity, Effort *effort, int64_t *of
 {
     SearchAnswer answer = SEARCH_STOPPED;
 
-    s->epoch = mix((uint64_t)capacity);
+    s->epoch = mix_bits((uint64_t)capacity);
     s->deadline = effort->deadline;
     for (int64_t i = 0; answer == SEARCH_STOPPED && effort->nodes > 0 && !s->late_already; i++) {
         int     lane = (int)(i % SEARCH_LANES);

@@ -44,11 +44,6 @@ typedef struct Queue {
     int64_t last;
 } Queue;
 
-typedef struct LeafRank {
-    double key[3];
-    int    buffer;
-} LeafRank;
-
 static bool skyline_open(Skyline *k, int sections)
 {
     k->leaves = 1;
@@ -56,11 +51,6 @@ static bool skyline_open(Skyline *k, int sections)
         k->leaves *= 2;
     k->node = calloc((size_t)k->leaves * 2, sizeof *k->node);
     return k->node != NULL;
-}
-
-static int64_t larger(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
 }
 
 /* The maximum over sections [begin,end), not empty. */
@@ -159,16 +149,6 @@ static bool gather_lowest(Queue *q, bool *memory)
     return *memory;
 }
 
-static int by_keys(const void *left, const void *right)
-{
-    const LeafRank *a = left, *b = right;
-
-    for (int i = 0; i < 3; i++)
-        if (a->key[i] != b->key[i])
-            return a->key[i] > b->key[i] ? -1 : 1;
-    return a->buffer - b->buffer;
-}
-
 /* heaviest[b] becomes the bytes live in the fullest section of buffer b, by a tree of maxima. */
 static bool fill_loads(const Space *s, double *heaviest)
 {
@@ -198,7 +178,7 @@ static bool rank_all(const Space *s, int order, int *rank)
 {
     enum { W, A, T, Z };
     static const int pick[SKYLINE_ORDERS][3] = {{A, W, T}, {T, A, W}, {T, W, A}, {Z, W, A}, {W, A, T}, {W, Z, T}};
-    LeafRank        *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
+    RankedBuffer    *ranked = malloc(((size_t)s->n + 1) * sizeof *ranked);
     double          *load = calloc((size_t)s->n + 1, sizeof *load);
     bool             good = ranked && load && fill_loads(s, load);
 
@@ -206,10 +186,10 @@ static bool rank_all(const Space *s, int order, int *rank)
         double life = (double)(s->step_at[s->end[b]] - s->step_at[s->begin[b]]),
                size = (double)s->problem->buffer[b].size;
         double value[4] = {life, life * size, load[b], size};
-        ranked[b] = (LeafRank){{value[pick[order][0]], value[pick[order][1]], value[pick[order][2]]}, b};
+        ranked[b] = (RankedBuffer){{value[pick[order][0]], value[pick[order][1]], value[pick[order][2]]}, b};
     }
     if (good)
-        qsort(ranked, (size_t)s->n, sizeof *ranked, by_keys);
+        ranked_sort(ranked, s->n);
     for (int i = 0; i < s->n && good; i++)
         rank[ranked[i].buffer] = i;
     free(ranked);
@@ -227,88 +207,89 @@ typedef struct SkylineRun {
 } SkylineRun;
 
 /* Recomputes the support of a buffer, and the section that determines it. */
-static int64_t look_up(const Space *s, SkylineRun *d, int b)
+static int64_t look_up(const Space *s, SkylineRun *run, int b)
 {
     int64_t support = 0;
 
     for (int i = s->span_at[b]; i < s->span_at[b + 1]; i++) {
-        int64_t one = highest(&d->skyline, s->span[i].begin, s->span[i].end);
+        int64_t one = highest(&run->skyline, s->span[i].begin, s->span[i].end);
         int     t = s->span[i].begin;
         if (one <= support)
             continue;
         support = one;
-        while (d->top[t] != one)
+        while (run->top[t] != one)
             t++;
-        d->watch[b] = t;
+        run->watch[b] = t;
     }
-    return d->align[b] > 1 ? round_up(support, d->align[b]) : support;
+    return run->align[b] > 1 ? round_up(support, run->align[b]) : support;
 }
 
-static void place_at(const Space *s, SkylineRun *d, int b, int64_t end)
+static void place_at(const Space *s, SkylineRun *run, int b, int64_t end)
 {
     for (int i = s->span_at[b]; i < s->span_at[b + 1]; i++) {
-        raise_to(&d->skyline, s->span[i].begin, s->span[i].end, end);
+        raise_to(&run->skyline, s->span[i].begin, s->span[i].end, end);
         for (int t = s->span[i].begin; t < s->span[i].end; t++)
-            d->top[t] = end;
+            run->top[t] = end;
     }
 }
 
 /* Places the buffers of the lowest entries, or puts them back with a higher support. */
-static bool place_lowest(const Space *s, SkylineRun *d, int64_t *offset)
+static bool place_lowest(const Space *s, SkylineRun *run, int64_t *offset)
 {
-    Bucket *lowest = &d->queue.bucket[0];
+    Bucket *lowest = &run->queue.bucket[0];
     bool    good = true;
 
     for (int k = 0; k < lowest->count && good; k++) {
         Entry   one = lowest->entry[k];
         int     b = one.buffer;
-        int64_t support = d->top[d->watch[b]];
+        int64_t support = run->top[run->watch[b]];
         if (support <= one.support) /* usually the watched section has risen, and the tree need not be asked */
-            support = look_up(s, d, b);
+            support = look_up(s, run, b);
         if (support > one.support) {
-            good = push(&d->queue, (Entry){support, one.rank, b});
+            good = push(&run->queue, (Entry){support, one.rank, b});
             continue;
         }
         offset[b] = support;
-        place_at(s, d, b, support + s->problem->buffer[b].size);
+        place_at(s, run, b, support + s->problem->buffer[b].size);
     }
     lowest->count = 0;
     return good;
 }
 
-static void dive_close(SkylineRun *d)
+static void run_close(SkylineRun *run)
 {
     for (int i = 0; i < 65; i++)
-        free(d->queue.bucket[i].entry);
-    free(d->rank);
-    free(d->align);
-    free(d->watch);
-    free(d->top);
-    free(d->skyline.node);
+        free(run->queue.bucket[i].entry);
+    free(run->rank);
+    free(run->align);
+    free(run->watch);
+    free(run->top);
+    free(run->skyline.node);
 }
 
 int skyline_place_some(const Space *s, int order, int first, const bool *left_out, int64_t *offset)
 {
-    SkylineRun d = {.queue = {.last = -1}};
+    SkylineRun run = {.queue = {.last = -1}};
     bool       good;
 
-    d.rank = malloc(((size_t)s->n + 1) * sizeof *d.rank);
-    d.align = malloc(((size_t)s->n + 1) * sizeof *d.align);
-    d.watch = malloc(((size_t)s->n + 1) * sizeof *d.watch);
-    d.top = calloc((size_t)s->nsection + 1, sizeof *d.top);
-    good = d.rank && d.align && d.watch && d.top && skyline_open(&d.skyline, s->nsection) && rank_all(s, order, d.rank);
+    run.rank = malloc(((size_t)s->n + 1) * sizeof *run.rank);
+    run.align = malloc(((size_t)s->n + 1) * sizeof *run.align);
+    run.watch = malloc(((size_t)s->n + 1) * sizeof *run.watch);
+    run.top = calloc((size_t)s->nsection + 1, sizeof *run.top);
+    good = run.rank && run.align && run.watch && run.top && skyline_open(&run.skyline, s->nsection) &&
+           rank_all(s, order, run.rank);
     if (good && first >= 0)
-        d.rank[first] = -1;
+        run.rank[first] = -1;
     for (int b = 0; b < s->n && good; b++) {
         offset[b] = 0;
-        d.align[b] = space_align(s, b, 0);
-        d.watch[b] = s->begin[b];
+        run.align[b] = space_align(s, b, 0);
+        run.watch[b] = s->begin[b];
         if (space_live(s, b) && !(left_out && left_out[b]))
-            good = push(&d.queue, (Entry){0, d.rank[b], b});
+            good = push(&run.queue, (Entry){0, run.rank[b], b});
     }
-    while (good && gather_lowest(&d.queue, &good))
-        good = place_lowest(s, &d, offset);
-    dive_close(&d);
+    while (good && gather_lowest(&run.queue, &good))
+        good = place_lowest(s, &run, offset);
+    run_close(&run);
     return good ? PLAN_OK : PLAN_ENOMEM;
 }
 

@@ -94,19 +94,15 @@ static void collect_overlaps(Space *s)
     const PlanProblem *p = s->problem;
 
     for (int i = 0; i < p->noverlap; i++) {
-        s->safe_at[p->overlap[i].a + 1]++;
-        s->safe_at[p->overlap[i].b + 1]++;
+        list_count(s->safe_at, p->overlap[i].a);
+        list_count(s->safe_at, p->overlap[i].b);
     }
-    for (int b = 0; b < s->n; b++)
-        s->safe_at[b + 1] += s->safe_at[b];
+    lists_begin(s->safe_at, s->n);
     for (int i = 0; i < p->noverlap; i++) {
         const PlanOverlap *q = &p->overlap[i];
-        s->safe[s->safe_at[q->a]++] = (SafeDistance){q->b, q->d1, q->d2};
-        s->safe[s->safe_at[q->b]++] = (SafeDistance){q->a, q->d2, q->d1};
+        s->safe[list_next(s->safe_at, q->a)] = (SafeDistance){q->b, q->d1, q->d2};
+        s->safe[list_next(s->safe_at, q->b)] = (SafeDistance){q->a, q->d2, q->d1};
     }
-    for (int b = s->n; b > 0; b--) /* each start had moved to the next buffer's */
-        s->safe_at[b] = s->safe_at[b - 1];
-    s->safe_at[0] = 0;
     for (int b = 0; b < s->n; b++)
         qsort(s->safe + s->safe_at[b], (size_t)(s->safe_at[b + 1] - s->safe_at[b]), sizeof *s->safe, by_other);
     if (p->noverlap)
@@ -301,9 +297,11 @@ static void conclude(const Space *s, PlanResult *result)
 /* The core of the bound by live bytes: the buffers live at the witness; with several regions, all buffers. */
 static void note_core(const PlanProblem *problem, PlanResult *result)
 {
-    for (int b = 0; b < problem->nbuffer && result->core; b++)
+    if (!result->core)
+        return;
+    for (int b = 0; b < problem->nbuffer; b++)
         result->core[b] = problem->nregion > 1;
-    for (int i = 0; i < problem->nspan && result->core; i++)
+    for (int i = 0; i < problem->nspan; i++)
         if (problem->span[i].begin <= result->witness && result->witness < problem->span[i].end)
             result->core[problem->span[i].buffer] = true;
 }

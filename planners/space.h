@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include "basics.h"
 #include "planner.h"
 
 /* The safe distances of an overlap constraint, seen from one of its buffers, x. x may overlap `other` if
@@ -95,13 +96,6 @@ void conflicts_close(Space *space);
 static inline bool span_is_live(const PlanSpan *span, int32_t section)
 {
     return span->begin <= section && section < span->end;
-}
-
-/* x rounded up to a multiple of align (>= 1). */
-static inline int64_t round_up(int64_t x, int64_t align)
-{
-    int64_t r = x % align;
-    return r ? x + (align - r) : x;
 }
 
 /* Are there several regions, and does some buffer have traffic by which to choose among them? */
