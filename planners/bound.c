@@ -21,8 +21,9 @@ static int by_begin(const void *left, const void *right)
     return (a->begin > b->begin) - (a->begin < b->begin);
 }
 
-/* The granules of a window: from the first that begins in it to the end of the last that it touches. A window that lies
- * beside it cannot touch them. A granule in which the window begins halfway belongs to its neighbour. */
+/* The granules of a window: from the first that begins in it to the end of the last that it touches. With G = 64 those
+ * of bytes [32,144) are [64,192). A window that lies beside it cannot touch them. A granule in which the window begins
+ * halfway belongs to its neighbour. */
 static int64_t first_granule(const PlanSpan *window, int64_t granule)
 {
     return round_up(window->lo, granule);
@@ -39,9 +40,10 @@ static int64_t tail_slack(const PlanSpan *window, int64_t granule)
     return last_granule(window, granule) - window->hi;
 }
 
-/* The largest overlap of the granules of two windows that an overlap constraint of their buffers admits. The overlap as
- * a function of the distance x = offset[a] - offset[b] is a trapezoid, so only the two admitted x nearest to its
- * plateau matter. */
+/* The largest overlap of the granules of two windows that an overlap constraint of their buffers admits. It depends on
+ * the distance x = offset[a] - offset[b]: it grows with x up to `left`, is constant up to `right`, as long as one
+ * window lies within the other, and then falls. So of the distances from `above` on, and of those up to -below, only
+ * the one nearest to that range matters. */
 static int64_t admitted(const Space *s, const PlanSpan *a, const PlanSpan *b, int64_t granule)
 {
     int64_t alo = first_granule(a, granule), ahi = last_granule(a, granule), blo = first_granule(b, granule),
@@ -136,7 +138,7 @@ static int64_t granules_of(const Space *s, const PlanSpan *window, int64_t granu
                                          : last_granule(window, granule) - first_granule(window, granule);
 }
 
-/* Bytes of the granules that the live windows cover together. */
+/* A lower bound of the bytes of granules that the live windows cover together, less what a plan need not use. */
 static int64_t union_with_overlaps(const Space *s, PlanSpan **live, int nlive, int64_t granule, char *taken)
 {
     int64_t sum = 0, exclusive = 0;
@@ -213,14 +215,14 @@ static void enter(PlanSpan **live, int *nlive, PlanSpan *span)
     live[at] = span;
 }
 
-/* Drops the spans that end here, and sums up the granules of the others. */
-static int drop_dead(const Space *s, PlanSpan **live, int nlive, int32_t step, int64_t granule, int64_t *sum)
+/* Drops the spans that end before this section, and sums up the granules of the others. */
+static int drop_dead(const Space *s, PlanSpan **live, int nlive, int32_t section, int64_t granule, int64_t *sum)
 {
     int kept = 0;
 
     *sum = 0;
     for (int i = 0; i < nlive; i++)
-        if (live[i]->end > step) {
+        if (live[i]->end > section) {
             *sum += granules_of(s, live[i], granule);
             live[kept++] = live[i];
         }

@@ -18,10 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHARE = 8 };                       /* one search may take 1/SHARE of the effort */
-enum { NEAR_PART = 256, MUCH_PART = 32 }; /* 1/NEAR_PART of the peak counts as near it, more than 1/MUCH_PART as much */
-enum { FEW_NODES = 2000, SOME_FACTOR = 4 }; /* of the first search for all buffers; one for some has a multiple */
-enum { FEW_VISITS = 4, FIRST_STEP = 1024 }; /* visits of a buffer; first test 1/FIRST_STEP of the gap above the bound */
+enum { SHARE = 8 };                         /* one search of lower_peak may take 1/SHARE of the effort */
+enum { NEAR_PART = 256, MUCH_PART = 32 };   /* gaps below 1/NEAR_PART of the peak are small, above 1/MUCH_PART large */
+enum { FEW_NODES = 2000, SOME_FACTOR = 4 }; /* nodes of the first search for all buffers; a multiple for some of them */
+enum { FEW_VISITS = 4 };                    /* a refutation of so many nodes for each buffer is cheap */
+enum { FIRST_STEP = 1024 };                 /* the first peak tested is 1/FIRST_STEP of the gap above the bound */
 enum { MOST_CENTRES = 16 };                 /* sections around which the bound is raised */
 
 static int64_t size_of(const Network *net, int32_t b)
@@ -214,42 +215,45 @@ static int64_t peak_of(const Network *net)
 
 /* The state of a search for the least peak of the included buffers. */
 typedef struct Ascent {
-    int64_t most;       /* bytes: the least peak found; at first one more than the largest that is of use */
-    int64_t step;       /* bytes above the bound to test next */
-    int64_t plan, none; /* nodes that the last plan took, 0: none yet; nodes that the last refutation took */
+    int64_t most;             /* bytes: the least peak found; at first one more than the largest that is of use */
+    int64_t step;             /* bytes above the bound to test next */
+    int64_t plan_nodes;       /* nodes that the last plan took, 0: none yet */
+    int64_t refutation_nodes; /* nodes that the last refutation took */
 } Ascent;
 
 /* The next peak to test. As long as refutations cost hardly more than one visit of each buffer, it grows in doubling
  * steps above the bound. Then it is just below the least peak found. But it is halfway down to the bound where the two
  * are far apart, or where plans cost more than refutations. */
-static int64_t next_tested(const Incumbent *q, const Network *net, Ascent *climb)
+static int64_t next_tested(const Incumbent *q, const Network *net, Ascent *ascent)
 {
-    int64_t bound = *q->bound, half = bound + (climb->most - 1 - bound) / 2;
+    int64_t bound = *q->bound, half = bound + (ascent->most - 1 - bound) / 2;
 
-    if (!climb->plan && climb->none <= FEW_VISITS * net->count && bound + climb->step < half) {
-        climb->step *= 2;
-        return bound + climb->step / 2;
+    if (!ascent->plan_nodes && ascent->refutation_nodes <= FEW_VISITS * net->count && bound + ascent->step < half) {
+        ascent->step *= 2;
+        return bound + ascent->step / 2;
     }
-    return climb->plan <= climb->none && climb->most - bound <= climb->most / MUCH_PART ? climb->most - 1 : half;
+    return ascent->plan_nodes <= ascent->refutation_nodes && ascent->most - bound <= ascent->most / MUCH_PART
+               ? ascent->most - 1
+               : half;
 }
 
 /* Raises the bound to the least peak of the included buffers; false if the nodes do not suffice. */
 static bool raise_bound(Incumbent *q, Network *net, int64_t nodes)
 {
     int64_t      begin = q->effort->nodes, end = begin - nodes, most = largest_useful(q) + 1;
-    Ascent       climb = {.most = most, .step = (most - *q->bound) / FIRST_STEP + 1};
+    Ascent       ascent = {.most = most, .step = (most - *q->bound) / FIRST_STEP + 1};
     SearchAnswer answer = test_peak(q, net, *q->bound, nodes);
 
-    climb.none = begin - q->effort->nodes;
-    while (answer == SEARCH_NONE && *q->bound < climb.most && !is_done(q)) {
+    ascent.refutation_nodes = begin - q->effort->nodes;
+    while (answer == SEARCH_NONE && *q->bound < ascent.most && !is_done(q)) {
         begin = q->effort->nodes;
-        answer = test_peak(q, net, next_tested(q, net, &climb), begin - end);
+        answer = test_peak(q, net, next_tested(q, net, &ascent), begin - end);
         if (answer == SEARCH_FOUND) {
-            climb.most = peak_of(net);
-            climb.plan = begin - q->effort->nodes;
+            ascent.most = peak_of(net);
+            ascent.plan_nodes = begin - q->effort->nodes;
             answer = SEARCH_NONE;
         } else
-            climb.none = begin - q->effort->nodes;
+            ascent.refutation_nodes = begin - q->effort->nodes;
     }
     return answer != SEARCH_STOPPED;
 }

@@ -50,7 +50,7 @@ static void take_answer(const SubProblem *sub, int region, const PlanResult *fou
         result->proof = PLAN_PROOF_NONE;
 }
 
-/* Plans one region by itself. warm, found->offset, found->core: room for all buffers; warm is NULL without such a plan. */
+/* Plans one region by itself. warm, found->offset, found->core: room for all buffers; warm is NULL without one. */
 static int plan_region(SubProblem *sub, const PlanRegion *region, const PlanLimits *limits, PlanFn place, int64_t *warm,
                        PlanResult *found)
 {

@@ -273,7 +273,8 @@ static void sort_by_falling_begin(Task *task, int count)
 }
 
 /* Edge finding for the tasks that end at `end` or below: for each height the set of those that begin there or above.
- * False when one of these sets does not fit. */
+ * False when one of these sets does not fit. Example: tasks of 50 and 30 bytes that begin at 20 or above and end at 100
+ * or below fill that range, so a third of 30 bytes that may end above 100 begins at 100 or above. */
 static bool find_edges(Task *task, int count, int64_t end)
 {
     int64_t sum = 0, least = INT64_MIN, within[MOST_LAYERS], highest = INT64_MIN;

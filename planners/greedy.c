@@ -256,8 +256,10 @@ void greedy_place_ranked(Greedy *g, const int *buffer, bool tight, int64_t *offs
         place_one(g, buffer[i], tight, offset, region);
 }
 
-/* Does the move of this buffer leave another buffer at its lowest gap x? It does if this buffer blocked no offset below
- * x before, and does not block x now. `gap` holds the forbidden distances, this buffer's offset less the other's. */
+/* Does the move of one buffer leave another one at its lowest gap x? `gap` holds forbidden distances, the offset of the
+ * moved buffer less that of the other. The answer is yes if the moved buffer blocked no offset below x before, and does
+ * not block x now. With two buffers of 32 bytes, gap -32 to 32, and x = 64: a move from 200 to 96 leaves x, one from
+ * 200 to 80 does not. */
 static bool is_indifferent(const Interval *gap, int64_t x, int64_t before, int64_t now)
 {
     return before - gap->to >= x && (now - gap->to >= x || now - gap->from <= x);

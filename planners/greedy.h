@@ -18,9 +18,9 @@ struct Greedy {
     int         *placed;           /* by rising offset */
     int          count;
     int         *home;     /* [n] region of each, or -1: not placed yet */
-    bool        *stale;    /* [n] a conflicting buffer has come or moved, so that this one may lie elsewhere */
-    int         *conflict; /* indices into the space's conflicts, or NULL; each buffer's indices are reordered here */
-    Interval    *interval;
+    bool        *stale;    /* [n] the lowest gap may have changed: a conflicting buffer was added or moved */
+    int         *conflict; /* indices into the space's conflicts, or NULL; greedy_gap.c sorts a buffer's by offset */
+    Interval    *interval; /* scratch: the forbidden offsets of the buffer being placed */
 };
 
 static inline bool greedy_is_simple(const Greedy *g, int b)

@@ -26,57 +26,61 @@ typedef struct Extension {
     int32_t  parent, step;
 } Extension;
 
-typedef struct Weight { /* a value that a step reads and that is not kept */
+/* A value that a step reads and that is not kept: its last reader frees it. */
+typedef struct Freed {
     int32_t value;
     int64_t bytes, reuse;
-} Weight;
+} Freed;
+
+/* How a state was reached: from which state of the level before, by which step. */
+typedef struct Origin {
+    int32_t parent, step;
+} Origin;
 
 typedef struct Beam {
     const OrderGraph *graph;
-    Weight           *weight; /* of step t: weight_at[t] .. weight_at[t + 1] - 1 */
-    int              *weight_at;
+    Freed            *freed; /* that step t may free: freed[freed_at[t]] .. freed[freed_at[t + 1] - 1] */
+    int              *freed_at;
     int               width, nstate;
     BeamState        *state, *next; /* [width] */
     Extension        *extension;
     int               nextension, room;
-    struct Past {
-        int32_t parent, step;
-    } * past; /* [count][width] */
-    int64_t below;
+    Origin           *origin; /* [count][width] of each state of each level */
+    int64_t           below;  /* bytes: states of this peak or more are of no use */
 } Beam;
 
 /* Bytes live during step t and after it. */
-static void weigh(const Beam *b, const BeamState *s, int t, int64_t *during, int64_t *after)
+static void measure_step(const Beam *b, const BeamState *s, int t, int64_t *during, int64_t *after)
 {
     const int64_t *scratch = b->graph->problem->scratch;
     int64_t        made = b->graph->made[t], freed = b->graph->unread[t], reuse = 0;
 
-    for (int k = b->weight_at[t]; k < b->weight_at[t + 1]; k++) {
-        const Weight *w = &b->weight[k];
-        if (s->wanted[w->value] > 1)
+    for (int k = b->freed_at[t]; k < b->freed_at[t + 1]; k++) {
+        const Freed *one = &b->freed[k];
+        if (s->wanted[one->value] > 1)
             continue;
-        freed += w->bytes;
-        reuse = w->reuse > reuse ? w->reuse : reuse;
+        freed += one->bytes;
+        reuse = larger(reuse, one->reuse);
     }
     *during = s->live + made + (scratch ? scratch[t] : 0) - (reuse < made ? reuse : made);
     *after = s->live + made - freed;
 }
 
-static void find_weights(Beam *b)
+static void find_freed(Beam *b)
 {
     const OrderGraph   *g = b->graph;
     const OrderProblem *p = g->problem;
     int                 n = 0;
 
     for (int t = 0; t < p->nstep; t++) {
-        b->weight_at[t] = n;
+        b->freed_at[t] = n;
         for (int k = g->read_at[t]; k < g->read_at[t + 1]; k++) {
             const OrderUse *use = &p->use[g->read[k]];
             if (!p->value[use->value].keep)
-                b->weight[n++] = (Weight){use->value, p->value[use->value].bytes, use->reuse};
+                b->freed[n++] = (Freed){use->value, p->value[use->value].bytes, use->reuse};
         }
     }
-    b->weight_at[p->nstep] = n;
+    b->freed_at[p->nstep] = n;
 }
 
 static bool add_extension(Beam *b, Extension one)
@@ -104,7 +108,7 @@ static bool extend(Beam *b, int parent)
         Extension one = {0, 0, s->set + mix_bits((uint64_t)t + 1), parent, t};
         int64_t   during;
         bool      costless;
-        weigh(b, s, t, &during, &one.live);
+        measure_step(b, s, t, &during, &one.live);
         costless = during <= s->peak && one.live <= s->live;
         one.peak = during > s->peak ? during : s->peak;
         if (one.peak >= b->below)
@@ -185,7 +189,7 @@ static bool next_level(Beam *b, int level)
             known = b->next[k].set == best.set;
         if (known)
             continue;
-        b->past[(size_t)level * (size_t)b->width + (size_t)kept] = (struct Past){best.parent, best.step};
+        b->origin[(size_t)level * (size_t)b->width + (size_t)kept] = (Origin){best.parent, best.step};
         adopt(b, &best, &b->next[kept++]);
     }
     b->state = b->next;
@@ -224,10 +228,10 @@ static bool reserve(Beam *b, int count)
 
     b->state = calloc((size_t)b->width, sizeof *b->state);
     b->next = calloc((size_t)b->width, sizeof *b->next);
-    b->past = malloc((size_t)count * (size_t)b->width * sizeof *b->past + 1);
-    b->weight = malloc(((size_t)b->graph->problem->nuse + 1) * sizeof *b->weight);
-    b->weight_at = malloc(n * sizeof *b->weight_at);
-    if (!b->state || !b->next || !b->past || !b->weight || !b->weight_at)
+    b->origin = malloc((size_t)count * (size_t)b->width * sizeof *b->origin + 1);
+    b->freed = malloc(((size_t)b->graph->problem->nuse + 1) * sizeof *b->freed);
+    b->freed_at = malloc(n * sizeof *b->freed_at);
+    if (!b->state || !b->next || !b->origin || !b->freed || !b->freed_at)
         return false;
     for (int i = 0; i < 2 * b->width; i++) {
         BeamState *s = i < b->width ? &b->state[i] : &b->next[i - b->width];
@@ -250,10 +254,10 @@ static void give_back(Beam *b)
     }
     free(b->state);
     free(b->next);
-    free(b->past);
+    free(b->origin);
     free(b->extension);
-    free(b->weight);
-    free(b->weight_at);
+    free(b->freed);
+    free(b->freed_at);
 }
 
 int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t start, const char *done, int64_t peak,
@@ -263,7 +267,7 @@ int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t s
     bool going = reserve(&b, count), memory = going;
 
     if (going) {
-        find_weights(&b);
+        find_freed(&b);
         begin(&b, order, count, start, done);
     }
     for (int level = 0; level < count && going; level++) {
@@ -275,9 +279,9 @@ int64_t beam_order(const OrderGraph *graph, int32_t *order, int count, int64_t s
     if (going) {
         peak = b.state[0].peak;
         for (int level = count - 1, at = 0; level >= 0; level--) {
-            struct Past past = b.past[(size_t)level * (size_t)width + (size_t)at];
-            order[level] = past.step;
-            at = past.parent;
+            Origin origin = b.origin[(size_t)level * (size_t)width + (size_t)at];
+            order[level] = origin.step;
+            at = origin.parent;
         }
     }
     give_back(&b);

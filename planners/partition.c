@@ -24,7 +24,7 @@ typedef struct Reduction {
     int          nstretch;
     int         *kept_before; /* [nsection+1] kept sections before each */
     int          nkept;
-    int         *cut_before; /* [nkept+1] partitions that begin before or at each kept section */
+    int         *partition_of; /* [nkept+1] the partition of each kept section */
     int          npartition;
     int64_t      rounding; /* common divisor of all alignments */
     int64_t      granule;
@@ -70,26 +70,23 @@ static void keep_sections(Reduction *r, char *birth, char *death)
     }
 }
 
-/* Numbers the partitions: cut_before[t] - 1 is the partition of kept section t. */
-static void number_partitions(Reduction *r)
+/* Numbers the partitions: a new one begins at each kept section before which no buffer crosses. crossing[t], zeroes at
+ * first, becomes the number of buffers that live in the kept sections t-1 and t. */
+static void number_partitions(Reduction *r, int *crossing)
 {
-    int crossing = 0;
-
     for (int i = 0; i < r->nstretch; i++) {
         int hull_end = r->stretch[i].end, begin = r->stretch[i].begin;
         while (i + 1 < r->nstretch && r->stretch[i + 1].buffer == r->stretch[i].buffer)
             hull_end = r->stretch[++i].end;
-        if (begin + 1 < hull_end) { /* the buffer crosses the boundaries begin+1 .. hull_end-1 */
-            r->cut_before[begin + 1]++;
-            r->cut_before[hull_end]--;
+        if (begin + 1 < hull_end) {
+            crossing[begin + 1]++;
+            crossing[hull_end]--;
         }
     }
-    for (int t = 0, partition = 0; t <= r->nkept; t++) {
-        crossing += r->cut_before[t];
-        if (t < r->nkept)
-            partition += crossing == 0;
-        r->cut_before[t] = partition;
-        r->npartition = partition;
+    for (int t = 0; t < r->nkept; t++) {
+        crossing[t] += t > 0 ? crossing[t - 1] : 0;
+        r->npartition += crossing[t] == 0;
+        r->partition_of[t] = r->npartition - 1;
     }
 }
 
@@ -105,7 +102,7 @@ static int64_t common_divisor(int64_t a, int64_t b)
 
 /* Finds the granule. In a placement where nothing can be lowered every offset is a sum of rounded sizes, a multiple of
  * an alignment, or fixed, hence a multiple of their common divisor. With one alignment for all buffers only sizes
- * rounded up to it matter. */
+ * rounded up to it matter: with alignment 16 buffers of 90 and 64 bytes occupy 96 and 64, and the granule is 32. */
 static void find_granule(Reduction *r)
 {
     const Space *s = r->space;
@@ -239,28 +236,34 @@ static void add_stretch(const Reduction *r, Partition *p, const LiveStretch *x, 
     p->last[b] = x->end - base;
 }
 
-/* Fills all partitions. count[]: buffers, sections and pairs of both of each; base[]: the first section of each. */
-static bool fill_partitions(const Reduction *r, Partition *partition, int (*count)[3], int *base)
+/* What a partition consists of. */
+typedef struct PartitionSize {
+    int buffers, sections, pairs; /* pairs: of a buffer and a section in which it is live */
+    int base;                     /* first section */
+} PartitionSize;
+
+/* Fills all partitions; size[] holds npartition zeroes. */
+static bool fill_partitions(const Reduction *r, Partition *partition, PartitionSize *size)
 {
     for (int t = r->nkept; t-- > 0;) {
-        count[r->cut_before[t] - 1][1]++;
-        base[r->cut_before[t] - 1] = t;
+        size[r->partition_of[t]].sections++;
+        size[r->partition_of[t]].base = t;
     }
     for (int i = 0; i < r->nstretch; i++) {
-        int k = r->cut_before[r->stretch[i].begin] - 1;
-        count[k][0] += i == 0 || r->stretch[i - 1].buffer != r->stretch[i].buffer;
-        count[k][2] += r->stretch[i].end - r->stretch[i].begin;
+        PartitionSize *one = &size[r->partition_of[r->stretch[i].begin]];
+        one->buffers += i == 0 || r->stretch[i - 1].buffer != r->stretch[i].buffer;
+        one->pairs += r->stretch[i].end - r->stretch[i].begin;
     }
     for (int k = 0; k < r->npartition; k++) {
-        if (!partition_reserve(&partition[k], count[k][0], count[k][1], count[k][2]))
+        if (!partition_reserve(&partition[k], size[k].buffers, size[k].sections, size[k].pairs))
             return false;
-        partition[k].m = count[k][1];
+        partition[k].m = size[k].sections;
         partition[k].granule = r->granule;
         partition[k].uniform = true;
     }
     for (int i = 0; i < r->nstretch; i++) {
-        int k = r->cut_before[r->stretch[i].begin] - 1;
-        add_stretch(r, &partition[k], &r->stretch[i], base[k]);
+        int k = r->partition_of[r->stretch[i].begin];
+        add_stretch(r, &partition[k], &r->stretch[i], size[k].base);
     }
     for (int k = 0; k < r->npartition; k++) {
         transpose(&partition[k]);
@@ -272,19 +275,15 @@ static bool fill_partitions(const Reduction *r, Partition *partition, int (*coun
 
 static int reduce(Reduction *r, Partition **partition, int *count)
 {
-    int(*counts)[3];
-    int *base;
-    bool good;
+    PartitionSize *size;
+    bool           good;
 
     find_granule(r);
-    number_partitions(r);
-    counts = calloc((size_t)r->npartition + 1, sizeof *counts);
-    base = calloc((size_t)r->npartition + 1, sizeof *base);
+    size = calloc((size_t)r->npartition + 1, sizeof *size);
     *partition = calloc((size_t)r->npartition + 1, sizeof **partition);
     *count = r->npartition;
-    good = counts && base && *partition && fill_partitions(r, *partition, counts, base);
-    free(counts);
-    free(base);
+    good = size && *partition && fill_partitions(r, *partition, size);
+    free(size);
     if (!good && *partition)
         partitions_close(*partition, r->npartition);
     return good ? PLAN_OK : PLAN_ENOMEM;
@@ -295,22 +294,24 @@ int partitions_open(const Space *s, Partition **partition, int *count)
     size_t    wide = (size_t)s->nsection + 2;
     Reduction r = {.space = s};
     char     *birth = calloc(wide, 1), *death = calloc(wide, 1);
-    int       status = PLAN_ENOMEM;
+    int      *crossing = calloc(wide, sizeof *crossing), status = PLAN_ENOMEM;
 
     r.stretch = calloc((size_t)s->span_at[s->n] + 1, sizeof *r.stretch);
     r.kept_before = calloc(wide, sizeof *r.kept_before);
-    r.cut_before = calloc(wide, sizeof *r.cut_before);
+    r.partition_of = calloc(wide, sizeof *r.partition_of);
     *partition = NULL;
     *count = 0;
-    if (birth && death && r.stretch && r.kept_before && r.cut_before) {
+    if (birth && death && crossing && r.stretch && r.kept_before && r.partition_of) {
         collect_stretches(&r);
         keep_sections(&r, birth, death);
+        number_partitions(&r, crossing);
         status = reduce(&r, partition, count);
     }
     free(birth);
     free(death);
+    free(crossing);
     free(r.stretch);
     free(r.kept_before);
-    free(r.cut_before);
+    free(r.partition_of);
     return status;
 }

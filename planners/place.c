@@ -166,8 +166,8 @@ static int try_slack(Portfolio *f)
     return status;
 }
 
-/* Problems with windows or overlap constraints: disjunctive search; if it neither ends nor succeeds, local search until
- * little is left to gain, so that effort for a proof is left, and then local search to the end. */
+/* Problems with spans of parts of buffers or overlap constraints: disjunctive search; if it neither ends nor succeeds,
+ * local search until little is left to gain, so that effort for a proof is left, and then local search to the end. */
 static int try_constrained(Portfolio *f)
 {
     int64_t before = f->effort.nodes;

@@ -1,4 +1,4 @@
-/* planner.h - place buffers in memory: windows of bytes over steps in, offsets out, with a lower bound and a proof.
+/* planner.h - place buffers in memory: spans of bytes over steps in, offsets out, with a lower bound and a proof.
  * Knows nothing of graphs, tensors or C; includes the C library only.
  *
  * A running example: four steps, three buffers a, b, c of 64, 32 and 48 bytes, and the plan that is proven least.
@@ -25,9 +25,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A window: bytes [lo,hi) of a buffer are live in steps [begin,end). A tensor that is made whole and dies whole has one
- * span with lo = 0, hi = size. A tensor that is born or dies piece by piece has several (a staircase). A span that is
- * empty in steps or in bytes is ignored. */
+/* A span: bytes [lo,hi) of a buffer, its window, are live in steps [begin,end). A tensor that is made whole and dies
+ * whole has one span with lo = 0, hi = size. A tensor that is born or dies piece by piece has several (a staircase). A
+ * span that is empty in steps or in bytes is ignored. */
 typedef struct PlanSpan {
     int32_t buffer, begin, end; /* index of the buffer; steps, 0 <= begin <= end <= nstep */
     int64_t lo, hi;             /* bytes from the buffer's start, 0 <= lo <= hi <= size */
@@ -35,22 +35,22 @@ typedef struct PlanSpan {
 
 /* An overlap constraint: a and b may share bytes while both are live if offset[a] >= offset[b] + d1, or if
  * offset[b] >= offset[a] + d2. d1 and d2 are the safe overlap distances. Without a constraint d1 is the size of b and
- * d2 the size of a, that is, no overlap. A constraint never forces an overlap: windows that do not touch are always
- * allowed. */
+ * d2 the size of a, that is, no overlap. A constraint never forces an overlap: spans that share no byte are always
+ * allowed. For buffers "in" and "out" of 64 bytes {out, in, 64, 8} lets out begin 8 bytes or more below in, that is,
+ * offset[in] >= offset[out] + 8; {out, in, 0, 64} lets it begin at in or above. */
 typedef struct PlanOverlap {
     int32_t a, b;   /* indices of two different buffers */
     int64_t d1, d2; /* bytes; d1 <= size of b, d2 <= size of a */
 } PlanOverlap;
 
-/* A buffer without a span that is not ignored is never live. It takes no memory: its offset is aligned, the demanded one
- * if there is one, in a region where it may live, but neither other buffers nor the region's size count. */
+/* A buffer that has no span, or only ignored ones, is never live and takes no memory: its offset is aligned (and the
+ * demanded one, if any) in a region where it may live, but other buffers and the region's size do not count. */
 typedef struct PlanBuffer {
     int64_t  size;    /* bytes, >= 0 */
     int64_t  align;   /* the offset is a multiple of it; 0 and 1: any offset */
     uint32_t regions; /* bit r: the buffer may live in region r; 0: in any */
-    int64_t
-        fixed; /* the offset that the caller demands, which a region's alignment must admit; -1: the planner chooses */
-    int64_t traffic; /* bytes read and written over its life; 0 for all buffers: no region is better than another */
+    int64_t  fixed;   /* the offset that the caller demands, -1: none; alignments must admit it, the region's too */
+    int64_t  traffic; /* bytes read and written over its life; 0 for all buffers: no region is better than another */
 } PlanBuffer;
 
 typedef struct PlanRegion {
@@ -99,7 +99,7 @@ typedef enum PlanProof {
 typedef struct PlanResult {
     int64_t   *offset; /* [nbuffer] caller-owned; also filled, beyond capacity, when nothing fits */
     int32_t   *region; /* [nbuffer] caller-owned, or NULL when the problem has at most one region */
-    int64_t    peak;   /* bytes: end of the highest live buffer, summed over regions */
+    int64_t    peak;   /* bytes: the end of the highest live buffer of each region, in sum */
     int64_t    bound;  /* bytes: no plan has a smaller peak */
     PlanStatus status;
     int64_t    nodes;    /* effort spent */
@@ -122,7 +122,7 @@ enum {
 typedef int (*PlanFn)(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
 
 /* The four greedy orders of Occamy (Lee et al., "Occamy: Memory-efficient GPU Compiler for DNN Inference", DAC 2023).
- * O(n * k log k) for n buffers with k live at the same time as another; nodes = n. */
+ * O(n^2) for n buffers in the worst case: each placement sweeps over the buffers that are placed. nodes = n. */
 int plan_first_fit(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result); /* by birth; lowest gap */
 int plan_best_fit(const PlanProblem *problem, const PlanLimits *limits,
                   PlanResult *result); /* by birth; tightest gap */
@@ -142,12 +142,12 @@ int  plan_each_region(const PlanProblem *problem, const PlanLimits *limits, Plan
 int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4]);
 
 /* The skyline heuristic, lowest support first (skyline.c): O((n + p) log n) for p retries; about a second for 10^5
- * buffers. Problems with windows, overlap constraints, fixed buffers or several regions fall back to the greedy orders.
- * nodes = n. */
+ * buffers; nodes = n. Problems with spans of parts of buffers, overlap constraints, fixed buffers or several regions
+ * are planned as by plan_place, but without effort for search where the limits give none. */
 int plan_skyline(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
 
-/* Exact search for the smallest peak, or with limits->fit for any plan within capacity: see exact.c. Exponential in the
- * worst case; stops at limits->nodes with the best plan so far. */
+/* plan_place without a default limit of effort: it searches until the proof, or with limits->fit until a plan is within
+ * capacity. Exponential in the worst case; stops at the limits with the best plan so far. */
 int plan_exact(const PlanProblem *problem, const PlanLimits *limits, PlanResult *result);
 
 /* The best plan that all planners of this library find together, always checked by plan_check. Of several regions, fast
@@ -167,7 +167,7 @@ typedef struct PlanPlanner {
 extern const PlanPlanner plan_planners[];                /* ends with a row of NULLs */
 const PlanPlanner       *plan_planner(const char *name); /* NULL when there is none of that name */
 
-/* The checker: is this plan right? It tests alignment, fixed offsets, regions, sizes, peak, and every pair of windows
+/* The checker: is this plan right? It tests alignment, fixed offsets, regions, sizes, peak, and every pair of spans
  * that share a step, from the problem statement alone. Returns 1 if so, else 0. O(s^2) for s spans in the worst case,
  * no allocation beyond one sorted copy of the spans. Does not judge bound, status or proof. */
 int plan_check(const PlanProblem *problem, const PlanResult *result);

@@ -3,7 +3,6 @@
 #include "propagate.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum { MOST_PAIRS = 20000, MOST_DISJUNCTS = 40000 }; /* of one network */
 

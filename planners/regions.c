@@ -13,28 +13,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FOR_SEARCH = 40, MOST_FOR_PACKING = 700, NODES_OF_PACKING = 2000, DIVES = 3, DECISIONS = 40 };
+enum { MOST_FOR_SEARCH = 40, MOST_FOR_PACKING = 700 }; /* buffers; above: dives, greedy placement */
+enum { NODES_OF_PACKING = 2000 };                      /* effort of one question whether a region holds buffers */
+enum { DIVES = 3, DECISIONS = 40 }; /* orders for problems that are not searched; their decisions for each buffer */
 
 typedef enum Outcome { FITS, DOES_NOT_FIT, NOT_KNOWN, NO_MEMORY } Outcome;
 
-typedef struct Split { /* the decision which buffers lie in a region and which go to later ones */
-    int      level;    /* the region that is filled */
-    int     *order;    /* [n] buffers in the order of decision */
+/* The decision which buffers lie in one region and which go to later ones. */
+typedef struct Split {
+    int      level; /* the region that is filled */
+    int     *order; /* [n] the buffers that are left to it and to later ones, in the order of decision */
     int      n;
-    int64_t *best;      /* [nregion] traffic of the best plan by region, from level on; best[level] -1: none yet */
+    int64_t *best;      /* [nregion] the incumbent's traffic in each region from level on; best[level] -1: none yet */
     bool     once;      /* the first complete decision is enough */
     int      decisions; /* decisions left, if `once` */
 } Split;
 
+/* The search through all regions. */
 typedef struct Filling {
     const Space *space;
     Effort      *effort;
-    int64_t     *offset; /* [space->n] best plan so far */
+    int64_t     *offset; /* [space->n] the incumbent */
     int32_t     *region; /* [space->n] */
     int32_t     *choice; /* [space->n] the region that takes the buffer, -1: a later one, -2: not decided */
     bool         exact;  /* no branch was cut for lack of effort so far */
     int64_t     *trial;  /* [space->n] offsets of the region being filled */
-    int64_t      left;   /* decisions left to all dives: a dive goes back within a dive of the region before */
+    int64_t left; /* decisions left to all dives together, since each decision of a dive can begin dives below it */
 } Filling;
 
 static int64_t traffic_of(const Filling *f, int b)

@@ -1,9 +1,10 @@
 /* search.c - is there a placement of this partition below a capacity? A complete search, bottom up.
  *
  * Of all placements the search looks only for the first one in the order "lowest offset, then rank". In that placement
- * every buffer rests on the ground or on a buffer placed before it, and none could be lowered. Hence:
+ * every buffer rests on the ground or on a buffer placed before it, and none could be lowered. `low` is the least
+ * offset that a buffer can still have. Hence:
  *   - a buffer is placed only at its support, the highest end of what is placed in its sections;
- *   - after b is placed at x all others have low >= x, and above x where their rank is smaller;
+ *   - after a buffer is placed at offset x the others have low >= x, and those of a smaller rank low > x;
  *   - the next offset is below support + size of every unplaced buffer; else that buffer could slide underneath.
  *
  * Four things make it small:
@@ -85,8 +86,8 @@ static void fingerprint(const Search *s, const int *list, int count, uint64_t ke
 
     for (int i = 0; i < count; i++) {
         const BufferState *x = &s->item[list[i]];
-        uint64_t           h = mix_bits((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) +
-                                        mix_bits((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95)));
+        uint64_t           inner = mix_bits((uint64_t)x->support + (uint64_t)list[i] * UINT64_C(0xd1342543de82ef95));
+        uint64_t           h = mix_bits((uint64_t)x->low * UINT64_C(0x9e3779b97f4a7c15) + inner);
         a += h;
         b += mix_bits(h ^ UINT64_C(0x2545f4914f6cdd1d));
     }
@@ -141,7 +142,7 @@ static int by_offset_and_rank(const void *left, const void *right)
     return a->rank - b->rank;
 }
 
-/* Pushes the buffers that can be placed next, in the order of trial; returns how many. */
+/* Pushes the buffers that can be placed next, by rising offset, then rank; returns how many. */
 static int choose(Search *s, const int *list, int count, int first, int last)
 {
     const Partition *p = s->partition;
@@ -198,8 +199,8 @@ static bool branch(Search *s, int *list, int count, int first, int last)
     for (int i = 0; i < n && !found && !s->stopped; i++) {
         size_t mark = s->ntrail;
         int    b = s->candidate[base + (size_t)i].buffer;
-        if (++s->nodes > s->limit || (s->nodes % 256 == 0 && s->deadline && clock() > s->deadline)) {
-            s->late_already = s->nodes <= s->limit;
+        if (++s->nodes > s->node_limit || (s->nodes % 256 == 0 && s->deadline && clock() > s->deadline)) {
+            s->deadline_passed = s->nodes <= s->node_limit;
             s->stopped = true;
             break;
         }
@@ -400,7 +401,7 @@ static SearchAnswer run_lane(Search *s, int64_t capacity, int lane, uint64_t see
 
     s->weight = s->weights + (size_t)lane * ((size_t)p->m + 1);
     s->nodes = 0;
-    s->limit = nodes;
+    s->node_limit = nodes;
     if (!rank_buffers(s, &lanes[lane], seed))
         return SEARCH_NO_MEMORY;
     for (int t = 0; t < p->m; t++)
@@ -437,7 +438,7 @@ SearchAnswer search_run(Search *s, int64_t capacity, Effort *effort, int64_t *of
 
     s->epoch = mix_bits((uint64_t)capacity);
     s->deadline = effort->deadline;
-    for (int64_t i = 0; answer == SEARCH_STOPPED && effort->nodes > 0 && !s->late_already; i++) {
+    for (int64_t i = 0; answer == SEARCH_STOPPED && effort->nodes > 0 && !s->deadline_passed; i++) {
         int     lane = (int)(i % SEARCH_LANES);
         int64_t nodes = SEARCH_RESTART * luby(i / SEARCH_LANES);
         answer = run_lane(s, capacity, lane, effort->seed + (uint64_t)i, nodes < effort->nodes ? nodes : effort->nodes);

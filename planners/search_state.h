@@ -36,26 +36,26 @@ struct Search {
     int64_t         *rem, *cap, *shrunk; /* [m] by section: unplaced bytes; capacity; bytes set aside at its top */
     int64_t *weights, *weight; /* [SEARCH_LANES][m+1] refutations found in each section so far; the row of this lane */
     int     *active;           /* [m] number of unplaced members, which stand first in the section's list */
-    int     *member,
-        *spot; /* lists of members by section; position of a buffer in each list, parallel to Partition.section */
-    int         *cross;  /* [m] unplaced buffers in both section s and s + 1 */
-    int         *queue;  /* sections to propagate; a ring of m + 1 */
-    char        *queued; /* [m] */
-    BufferState *late;   /* [n] scratch of propagate_section */
+    int     *member;           /* lists of members by section, as Partition.member_at has them */
+    int     *spot;             /* parallel to Partition.section: the buffer's position in the list of that section */
+    int     *cross;            /* [m] unplaced buffers in both section s and s + 1 */
+    int     *queue;            /* sections to propagate; a ring of m + 1 */
+    char    *queued;           /* [m] */
+    BufferState *late;         /* [n] scratch of propagate_section */
     int          head, waiting;
     TrailEntry  *trail;
     Candidate   *candidate; /* stack: buffers still to try, along the path */
     Component   *component; /* stack: components still to solve, along the path */
     size_t       ntrail, ncandidate, ncomponent, trail_room, candidate_room, component_room;
-    int         *list;            /* [n] all buffers; every call permutes its own part of it */
-    uint64_t    *memo;            /* refuted states, two words each */
-    uint64_t     epoch;           /* salt of the fingerprints: states of different capacities differ */
-    int64_t      capacity, least; /* least: bytes of additional capacity that might change some conclusion */
-    int64_t      loss;            /* the most bytes that rounding a limit down to an alignment loses */
-    int64_t      nodes, limit;
-    clock_t      deadline; /* of clock(); 0: none */
+    int         *list;              /* [n] all buffers; every call permutes its own part of it */
+    uint64_t    *memo;              /* refuted states, two words each */
+    uint64_t     epoch;             /* salt of the fingerprints: states of different capacities differ */
+    int64_t      capacity, least;   /* least: bytes of additional capacity that might change some conclusion */
+    int64_t      loss;              /* the most bytes that rounding a limit down to an alignment loses */
+    int64_t      nodes, node_limit; /* of this try */
+    clock_t      deadline;          /* of clock(); 0: none */
     bool         stopped, no_memory;
-    bool         late_already; /* the deadline has passed */
+    bool         deadline_passed;
 };
 
 /* Resets the state to nothing placed, at this capacity. False when some buffer has no room at all. */

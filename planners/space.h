@@ -12,7 +12,8 @@
 #include "planner.h"
 
 /* The safe distances of an overlap constraint, seen from one of its buffers, x. x may overlap `other` if
- * offset[x] >= offset[other] + above, or offset[x] <= offset[other] - below. */
+ * offset[x] >= offset[other] + above, or offset[x] <= offset[other] - below. For PlanOverlap {a, b, 64, 8} that is
+ * {b, 64, 8} in the list of a, and {a, 8, 64} in the list of b. */
 typedef struct SafeDistance {
     int32_t other;
     int64_t above, below; /* bytes */
@@ -23,8 +24,8 @@ typedef struct Interval {
     int64_t from, to; /* bytes */
 } Interval;
 
-/* An edge of the conflict graph: b and `other` are live together, so offset[b] - offset[other] must avoid the intervals
- * forbidden[first] .. forbidden[first+count-1] of the space. */
+/* An edge of the conflict graph, in the list of a buffer that is live together with `other`: the buffer's offset less
+ * that of `other` must avoid the intervals forbidden[first] .. forbidden[first+count-1] of the space. */
 typedef struct Conflict {
     int32_t other;
     int32_t first, count; /* count >= 1 */
@@ -32,23 +33,23 @@ typedef struct Conflict {
 
 typedef struct Space {
     const PlanProblem *problem;
-    int                n;        /* buffers */
-    int               *span_at;  /* [n+1] spans of buffer b: span[span_at[b]] .. span[span_at[b+1]-1] */
-    PlanSpan          *span;     /* without empty ones; by buffer, then begin; begin and end are sections */
-    int                nsection; /* runs of steps in which nothing is born and nothing dies */
-    int32_t           *step_at;  /* [nsection+1] first step of each section */
-    int               *safe_at;  /* [n+1] */
-    SafeDistance      *safe;     /* by buffer, then other */
-    int32_t   *begin, *end;      /* [n] sections: hull of the lifetime; begin == end for a buffer that is never live */
-    Conflict  *conflict;         /* edges of the conflict graph, by buffer; NULL: too many to list */
-    int       *conflict_at;      /* [n+1] edges of buffer b: conflict[conflict_at[b]] .. conflict[conflict_at[b+1]-1] */
-    Interval  *forbidden;        /* intervals of each edge: rising, not touching */
-    int        nregion;          /* >= 1 */
-    PlanRegion region[32];       /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
-    int64_t   *align;            /* [n][nregion] every offset of the buffer in the region is a multiple of it; >= 1 */
-    int32_t   *fixed_region;     /* [n] the region of a fixed buffer, see fixed_open; NULL where nothing is fixed */
-    bool       fixed;            /* some buffer has a fixed offset */
-    bool       plain;            /* every span covers its whole buffer and there are no overlap constraints */
+    int                n;           /* buffers */
+    int               *span_at;     /* [n+1] spans of buffer b: span[span_at[b]] .. span[span_at[b+1]-1] */
+    PlanSpan          *span;        /* without empty ones; by buffer, then begin; begin and end are sections */
+    int                nsection;    /* runs of steps in which nothing is born and nothing dies */
+    int32_t           *step_at;     /* [nsection+1] first step of each section */
+    int               *safe_at;     /* [n+1] constraints of buffer b: safe[safe_at[b]] .. safe[safe_at[b+1]-1] */
+    SafeDistance      *safe;        /* by buffer, then other */
+    int32_t           *begin, *end; /* [n] sections from birth to death; equal for a buffer that is never live */
+    Conflict          *conflict;    /* edges of the conflict graph, by buffer; NULL: too many to list */
+    int       *conflict_at;  /* [n+1] edges of buffer b: conflict[conflict_at[b]] .. conflict[conflict_at[b+1]-1] */
+    Interval  *forbidden;    /* intervals of each edge: rising, not touching */
+    int        nregion;      /* >= 1 */
+    PlanRegion region[32];   /* align >= 1; size INT64_MAX when unlimited; no larger than the capacity */
+    int64_t   *align;        /* [n][nregion] every offset of the buffer in the region is a multiple of it; >= 1 */
+    int32_t   *fixed_region; /* [n] the region of a fixed buffer, see fixed_open; NULL where nothing is fixed */
+    bool       fixed;        /* some buffer has a fixed offset */
+    bool       plain;        /* every span covers its whole buffer and there are no overlap constraints */
 } Space;
 
 /* PLAN_OK, or PLAN_ENOMEM with nothing to free. The problem must be valid and outlive the space. */
@@ -64,6 +65,7 @@ static inline bool space_live(const Space *s, int b)
     return s->span_at[b] < s->span_at[b + 1];
 }
 
+/* The alignment of offsets of b in the region: the common multiple of the buffer's and the region's. */
 static inline int64_t space_align(const Space *s, int b, int region)
 {
     return s->align[(size_t)b * (size_t)s->nregion + (size_t)region];
@@ -79,13 +81,13 @@ static inline bool space_allows(const Space *s, int b, int region)
     return buffer->fixed < 0 || buffer->fixed % space_align(s, b, region) == 0;
 }
 
-/* The offsets of b that collide with buffer j at offset_j, as open intervals written to interval[]; returns how many,
- * at most the number of pairs of their spans. */
+/* The offsets of b that collide with buffer j at offset_j in the same region, as open intervals written to interval[],
+ * in no order; returns how many, at most the number of pairs of their spans. */
 int space_forbidden(const Space *space, int b, int j, int64_t offset_j, Interval *interval);
 
-/* fixed.c: fills fixed_region, so that no two fixed buffers collide in one region. *status becomes PLAN_FEASIBLE if there
- * are such regions, PLAN_INFEASIBLE if there are none, PLAN_LIMIT if the search gave up; `why` says so. PLAN_OK or
- * PLAN_ENOMEM. */
+/* fixed.c: fills fixed_region, so that no two fixed buffers collide in one region. *status becomes PLAN_FEASIBLE if
+ * there are such regions, PLAN_INFEASIBLE if there are none, PLAN_LIMIT if the search gave up; `why` says so. PLAN_OK
+ * or PLAN_ENOMEM. */
 int fixed_open(Space *space, PlanStatus *status, char why[160]);
 
 /* conflicts.c: fills and frees conflict, conflict_at and forbidden. PLAN_OK, or PLAN_ENOMEM; conflicts_close after
@@ -93,6 +95,7 @@ int fixed_open(Space *space, PlanStatus *status, char why[160]);
 int  conflicts_open(Space *space);
 void conflicts_close(Space *space);
 
+/* Is the span live in the section? */
 static inline bool span_is_live(const PlanSpan *span, int32_t section)
 {
     return span->begin <= section && section < span->end;
@@ -117,14 +120,15 @@ int plan_run(const PlanProblem *problem, const PlanLimits *limits, PlanResult *r
  * Negative code on lack of memory. */
 int64_t bound_live(const Space *space, int32_t *witness);
 
-/* Orders in which buffers can be placed. Ties go to the lower index, so every order is total. */
+/* Orders in which buffers can be placed. Fixed buffers come first; ties go to the earlier birth, then to the lower
+ * index. plan_place tries all of them, so a new one is part of the planner "best". */
 typedef enum GreedyOrder {
-    GREEDY_BIRTH,
-    GREEDY_LONGER,
-    GREEDY_BIGGER,
-    GREEDY_AREA,
-    GREEDY_PRESSURE,
-    GREEDY_LATEST,
+    GREEDY_BIRTH,    /* the first to be born first */
+    GREEDY_LONGER,   /* by falling lifetime in steps */
+    GREEDY_BIGGER,   /* by falling size */
+    GREEDY_AREA,     /* by falling size times lifetime */
+    GREEDY_PRESSURE, /* by falling bytes live in the fullest section of the buffer's life */
+    GREEDY_LATEST,   /* the last to be born first */
     GREEDY_ORDERS
 } GreedyOrder;
 

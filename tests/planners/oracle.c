@@ -62,7 +62,7 @@ void oracle_sample(Sample *s, uint64_t *state, int nbuffer, unsigned features)
             x->fixed = 4 * oracle_below(state, 3);
         add_spans(s, b, state, features);
     }
-    for (int i = 0; features & WITH_PERMITS && s->problem.nbuffer > 1 && i < s->problem.nbuffer / 2; i++) {
+    for (int i = 0; features & WITH_OVERLAPS && s->problem.nbuffer > 1 && i < s->problem.nbuffer / 2; i++) {
         int a = oracle_below(state, s->problem.nbuffer), b = oracle_below(state, s->problem.nbuffer);
         if (a != b)
             s->overlap[s->problem.noverlap++] = (PlanOverlap){a, b, s->buffer[b].size - oracle_below(state, 9),

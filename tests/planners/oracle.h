@@ -9,7 +9,7 @@ enum { ORACLE_BUFFERS = 12, ORACLE_SPANS = 36, ORACLE_OVERLAPS = 12, ORACLE_REAC
 
 enum OracleFeature {                   /* what a random problem may contain besides plain buffers */
                      WITH_WINDOWS = 1, /* several spans with windows of bytes */
-                     WITH_PERMITS = 2,
+                     WITH_OVERLAPS = 2,
                      WITH_ALIGNMENT = 4, /* mixed, powers of two */
                      WITH_FIXED = 8,
                      WITH_HOLES = 16, /* whole buffers that are live twice */

@@ -1,5 +1,5 @@
-/* test_fixed.c - fixed buffers, regions that a buffer may not lie in, buffers that are never live: every planner honours
- * them, and the regions of fixed buffers are those of an oracle that tries every share-out. */
+/* test_fixed.c - fixed buffers, regions that a buffer may not lie in, buffers that are never live: every planner
+ * honours them, and the regions of fixed buffers are those of an oracle that tries every share-out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,8 +85,8 @@ static void colliding_buffers_lie_in_different_regions(void **state)
     assert_int_equal(where[0] + where[1], 1);
 }
 
-/* Offset 8 is no multiple of the first region's alignment, so the buffer lies in the second; without that the problem is
- * not well formed. */
+/* Offset 8 is no multiple of the first region's alignment, so the buffer lies in the second; without that the problem
+ * is not well formed. */
 static void a_fixed_offset_needs_a_region_that_admits_it(void **state)
 {
     const PlanBuffer buffer[] = {{.size = 8, .align = 8, .fixed = 8}};
@@ -132,7 +132,7 @@ static void a_buffer_that_is_never_live_takes_no_memory(void **state)
         }
 }
 
-/* Can buffers b, b + 1 ... lie in regions where no two fixed buffers collide? where[] has those of the buffers before. */
+/* Can buffers b, b + 1 ... lie where no two fixed buffers collide? where[] has the regions of the buffers before. */
 static int can_share_out(const PlanProblem *p, int b, int *where, const int64_t *offset)
 {
     if (b == p->nbuffer)
@@ -167,7 +167,8 @@ static void sample_fixed(Sample *s, uint64_t *seed, const PlanRegion *region, in
     }
 }
 
-/* Regions of any size that differ in their alignments: there is a plan if and only if the fixed buffers can be shared out. */
+/* Regions of any size that differ in their alignments: there is a plan if and only if the fixed buffers can be shared
+ * out. */
 static void fixed_buffers_collide_only_where_the_oracle_says(void **state)
 {
     const PlanRegion region[] = {{0, 1}, {0, 4}, {0, 2}};

@@ -84,7 +84,7 @@ static void the_first_region_serves_the_most_traffic(void **state)
         PlanRegion size[2];
         Sample     s;
 
-        oracle_sample(&s, &seed, BUFFERS, WITH_WINDOWS | WITH_PERMITS | WITH_ALIGNMENT | WITH_HOLES);
+        oracle_sample(&s, &seed, BUFFERS, WITH_WINDOWS | WITH_OVERLAPS | WITH_ALIGNMENT | WITH_HOLES);
         for (int k = 0; k < 2; k++)
             size[k] = (PlanRegion){4 + oracle_below(&seed, 14), 1};
         s.problem.region = size;
@@ -163,7 +163,8 @@ static void buffers_fixed_on_each_other_are_refused(void **state)
         }
 }
 
-/* Three regions of which each holds its own buffers: `second` is the size of the second, whose two buffers need 96 bytes. */
+/* Three regions of which each holds its own buffers: `second` is the size of the second, whose two buffers need 96
+ * bytes. */
 static int place_each(int64_t second, int fixed, PlanResult *r)
 {
     const PlanSpan   span[] = {{0, 0, 1, 0, 40}, {1, 0, 1, 0, 40}, {2, 0, 1, 0, 40}, {3, 0, 1, 0, 40}, {4, 0, 1, 0, 8}};
