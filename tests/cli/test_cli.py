@@ -143,7 +143,9 @@ class Cli(Outside):
         self.assertIn("bounded_run", self.run_it("bounded.onnx", "--dim=n=2|5", "--dump=graph", "-o", "-").stdout)
 
     def test_planners_orders_forms_and_targets_are_accepted(self):
-        for planner in "auto first-fit best-fit longer-first bigger-first exact".split():
+        listed = self.run_it("--help").stdout.split("Planners:\n")[1].split("\n\n")[0]
+        self.assertIn("exact ", listed)
+        for planner in ["auto", *re.findall(r"(?m)^  (\S+)", listed)]:
             self.run_it("small.onnx", "--planner=" + planner)
         for option in ("--order=model", "--order=auto", "--time-limit=5", "--code=shared", "--code=auto", "--io=arena",
                        "--threads=1", "--target=null", "--target=cortex-m"):
