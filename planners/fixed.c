@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_DECISIONS = 1000000 };
+enum { MOST_VISITS = 20000000 }; /* of an undecided buffer by a decision; then the search gives up */
 
 typedef struct ShareOut {
     Space    *space;
@@ -114,13 +114,14 @@ static void count_hits(ShareOut *o, int at, int change)
 static PlanStatus share_out(ShareOut *o)
 {
     int32_t *region = o->space->fixed_region;
+    int64_t  visits = 0, most = MOST_VISITS + (int64_t)o->count * o->count;
     int      at = 0;
     bool     forward = true;
 
-    for (int decisions = 0; at < o->count; decisions++) {
+    while (at < o->count) {
         int b, next;
 
-        if (decisions == MOST_DECISIONS)
+        if ((visits += o->count - at) > most)
             return PLAN_LIMIT;
         if (forward)
             choose_next(o, at);

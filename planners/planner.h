@@ -138,7 +138,8 @@ int plan_bigger_first(const PlanProblem *problem, const PlanLimits *limits,
 bool plan_regions_are_apart(const PlanProblem *problem);
 int  plan_each_region(const PlanProblem *problem, const PlanLimits *limits, PlanFn place, PlanResult *result);
 
-/* The peaks of the four greedy planners above, in this order. Returns as they do, without a reason. */
+/* The peaks of the four greedy planners above, in this order; zeroes where fixed buffers collide. Returns as they do,
+ * without a reason. */
 int plan_greedy_peaks(const PlanProblem *problem, int64_t peak[4]);
 
 /* The skyline heuristic, lowest support first (skyline.c): O((n + p) log n) for p retries; about a second for 10^5

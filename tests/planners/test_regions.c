@@ -163,6 +163,34 @@ static void buffers_fixed_on_each_other_are_refused(void **state)
         }
 }
 
+/* 150 pairs that collide, and nine buffers that all collide, in eight regions: the search for regions does not end.
+ * With one buffer less it does. */
+static void a_search_for_regions_that_is_too_long_gives_up(void **state)
+{
+    enum { MANY = 309 };
+    static PlanBuffer buffer[MANY];
+    static PlanSpan   span[MANY];
+    PlanRegion        region[8];
+    PlanProblem       problem = {buffer, MANY, span, MANY, NULL, 0, region, 8, MANY};
+    int64_t           offset[MANY];
+    int32_t           in[MANY];
+    PlanResult        r = {.offset = offset, .region = in};
+
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        region[i] = (PlanRegion){4096, 1};
+    for (int b = 0; b < MANY; b++) {
+        buffer[b] = (PlanBuffer){.size = 16, .align = 1, .fixed = b < 300 ? 0 : 64};
+        span[b] = b < 300 ? (PlanSpan){b, b / 2, b / 2 + 1, 0, 16} : (PlanSpan){b, 0, MANY, 0, 16};
+    }
+    assert_int_equal(plan_place(&problem, NULL, &r), PLAN_OK);
+    assert_true(r.status == PLAN_LIMIT && r.peak == 0);
+    problem.nbuffer = problem.nspan = MANY - 1;
+    assert_int_equal(plan_place(&problem, NULL, &r), PLAN_OK);
+    assert_int_equal(r.status, PLAN_FEASIBLE);
+    assert_true(plan_check(&problem, &r));
+}
+
 /* Three regions of which each holds its own buffers: `second` is the size of the second, whose two buffers need 96
  * bytes. */
 static int place_each(int64_t second, int fixed, PlanResult *r)
@@ -231,6 +259,7 @@ int main(void)
         cmocka_unit_test(the_first_region_serves_the_most_traffic),
         cmocka_unit_test(large_problems_are_placed_well),
         cmocka_unit_test(buffers_fixed_on_each_other_are_refused),
+        cmocka_unit_test(a_search_for_regions_that_is_too_long_gives_up),
         cmocka_unit_test(each_region_is_planned_in_its_size_and_alignment),
         cmocka_unit_test(dives_end_where_the_last_region_has_no_room),
     };
