@@ -7,7 +7,6 @@
 #include "program/flow.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { SERIES = 160 }; /* vector operations of an exponential and the like, its call included */
 

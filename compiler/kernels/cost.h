@@ -18,8 +18,9 @@ typedef struct Core {
     double      quads;   /* multiply-adds that take as long as adding four products of bytes in each lane; 0: none */
 } Core;
 
-/* The cores that targets name. core_unknown: a guess at a processor that nobody named; core_scalar: a guess at one whose
- * vectors the templates do not use. */
+/* The cores that targets name. core_unknown is a guess at a processor that nobody named, core_scalar at one whose
+ * vectors the templates do not use. tests/emit/test_target.c holds lanes and rows of the others against the templates.
+ */
 extern const Core core_unknown, core_scalar, core_sse2, core_avx2, core_avx512, core_vnni, core_armv8, core_cortex_m;
 
 /* The processor that occamyc runs on. */
