@@ -156,6 +156,15 @@ static bool reads_elements(const Step *step)
     return step->kernel->code[LANGUAGE_C].in_place;
 }
 
+/* Whether the buffer holds what an earlier step wrote. Else the next pass of a loop would read this step's result. */
+static bool is_live_before(const Buffer *buffer, int step)
+{
+    for (int i = 0; i < buffer->nspan; i++)
+        if (buffer->span[i].begin < step && step < buffer->span[i].end)
+            return true;
+    return false;
+}
+
 /* Whether the result y of the step can be the same buffer as x, which its expression or the kernel itself reads. */
 static bool can_coalesce(const Program *program, int index, const Operand *y, const Operand *x)
 {
@@ -170,7 +179,8 @@ static bool can_coalesce(const Program *program, int index, const Operand *y, co
     from = &program->buffer[x->buffer];
     to = &program->buffer[y->buffer];
     return from->kind == BUFFER_ACT && to->kind == BUFFER_ACT && from->size == to->size && from->align == to->align &&
-           from->regions == to->regions && buffer_dies_beside(program, from->id, to->id, index);
+           from->regions == to->regions && is_live_before(from, index) &&
+           buffer_dies_beside(program, from->id, to->id, index);
 }
 
 /* Unites adjacent spans. False where some cover only a piece of the buffer. */
