@@ -114,7 +114,7 @@ def behind_product(name, call, kind="float", atol=1e-6):
     return dict(name=name, group="activation", model=model, inputs=[dict(x=x[:n]) for n in (1, 3, 9)], atol=atol)
 
 
-ACTIVATION += [
+CASES += [
     alone("mish_of_any", "Mish"), behind_product("mish_behind_product", "Mish"),
     alone("quick_gelu_of_any", "com.microsoft.QuickGelu <alpha = 1.25>"), alone("quick_gelu_of_halves", "com.microsoft.QuickGelu", "float16", 0.006),
     behind_product("quick_gelu_behind_product", "com.microsoft.QuickGelu"),
