@@ -23,6 +23,8 @@ Form alternative_form(const Lowering *lowering)
     const Options *options = &lowering->options;
     Form           form = {options->cascade, .floor = options->cascade_floor, .winograd = options->winograd};
 
+    if (options->threads > 1 && form.cascade == CASCADE_AUTO)
+        form.cascade = CASCADE_OFF; /* little is left of a strip for each thread */
     form.larger = lowering->beside ? lowering->beside->larger : 0;
     form.whole_tables = lowering->beside && lowering->beside->whole_tables;
     return form;
@@ -184,6 +186,25 @@ static bool is_better_cascaded(const Trials *s)
     return search_fits(s, a, s->upper_bound);
 }
 
+/* With threads, if nothing fits, offers cascades of the tensors that are larger than the budget leaves for the arena;
+ * each further round, of smaller ones, too. Where weights are loaded it is decided with their loads. */
+static bool offer_cascades(Trials *s, int round, Form *form)
+{
+    enum { ROUNDS = 4 };
+    const Options *options = &s->lowering->options;
+    int64_t        room = s->budget - (s->first.ram - s->first.plan.peak);
+
+    form->cascade = CASCADE_AUTO;
+    form->floor = room > 0 ? room / ROUNDS * (ROUNDS - round) : 0;
+    return options->threads > 1 && options->cascade == CASCADE_AUTO && options->plan.weights != WEIGHTS_SWAP &&
+           round <= ROUNDS && !search_fits(s, &s->best, INT64_MAX);
+}
+
+static bool is_smaller_in_all(const Trials *s)
+{
+    return s->tried.ram < s->best.ram;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- queues */
 
 /* Runs the same steps, so that bits are the same, on several queues. First the queues seldom wait for each other; each
@@ -274,16 +295,12 @@ static int make_arranged(Trials *s)
     return alternative_arrange(s->lowering, &s->tried) < 0 ? -1 : 1;
 }
 
-static bool is_smaller_in_all(const Trials *s)
-{
-    return s->tried.ram < s->best.ram;
-}
-
 /* ------------------------------------------------------------------------------------------------------------ entry */
 
 /* Later changes begin with the best form that earlier ones have found. */
 static const Change changes[] = {
     {"fewer cascades", offer_fewer_cascades, make, is_better_cascaded},
+    {"cascades beside threads", offer_cascades, make, is_smaller_in_all},
     {"several queues", offer_queues, make_queues, is_better_queued},
     {"concatenations copied", offer_copies, make, is_better_copied},
     {"no Winograd", offer_direct, make_arranged, is_smaller_in_all},

@@ -71,9 +71,9 @@ bool cascade_takes(const Lower *lower, const Node *user, const Deferred *input)
 {
     const Stage *s = input->stage;
 
-    if (lower->cascade == CASCADE_OFF || lower->prefers_cuttable || !s || s->weights > MOST_WEIGHTS ||
-        s->stages + 2 > CASCADE_STAGES || (s->accepts && !s->accepts(input)) || !is_image(&input->type) ||
-        !deferred_stores(input, input->type.dtype) || !is_stage(user) || conv_after_takes(lower, user, input))
+    if (lower->cascade == CASCADE_OFF || !s || s->weights > MOST_WEIGHTS || s->stages + 2 > CASCADE_STAGES ||
+        (s->accepts && !s->accepts(input)) || !is_image(&input->type) || !deferred_stores(input, input->type.dtype) ||
+        !is_stage(user) || conv_after_takes(lower, user, input))
         return false;
     return lower->cascade == CASCADE_ON || (s->before && is_pointwise(user)) || type_bytes(&input->type) >= LEAST_BYTES;
 }

@@ -87,9 +87,9 @@ def draw_options(draw):
     regions = [o for o in chosen if o[0].startswith("--region")]
     weights = [o for o in chosen if o[0].startswith("--weights")]
     chosen = [o for o in chosen if o not in planners[1:] + regions[1:] + weights[1:]]
-    if draw.chance(0.25):
-        chosen.append(draw.pick(THREADS + QUEUES))
-    elif draw.chance(0.5):
+    beside = draw.pick(THREADS + QUEUES) if draw.chance(0.25) else []
+    chosen += [beside] if beside else []
+    if beside not in QUEUES and draw.chance(0.4):
         chosen.append(draw.pick(CASCADES))
     return [word for option in chosen for word in option]
 

@@ -66,6 +66,14 @@ def transformed():
     return network(nodes, (1, 160, 14, 14), {"w": weights(160, 160, 3, 3), "b": weights(160)}), ["--winograd=on"]
 
 
+def strips(*flags):
+    """Strips of rows are cut as whole tensors are."""
+    constants = {"w": weights(24, 8, 3, 3), "v": weights(24, 1, 3, 3), "u": weights(4, 24, 3, 3)}
+    nodes = [("Conv", ["x", "w"], "a", {"pads": [1] * 4}), ("Relu", ["a"], "b", {}),
+             ("Conv", ["b", "v"], "c", {"pads": [1] * 4, "group": 24}), ("Conv", ["c", "u"], "y", {"pads": [1] * 4, "strides": [2, 2]})]
+    return network(nodes, (1, 8, 96, 90), constants), ["--winograd=off", "--part-time=0", *flags]
+
+
 def attention(shape):
     nodes = [("Transpose", ["x"], "k", {"perm": [0, 1, 3, 2]}), ("MatMul", ["x", "k"], "s", {}), ("Softmax", ["s"], "p", {}),
              ("MatMul", ["p", "x"], "y", {})]
@@ -188,6 +196,8 @@ MODELS = {
     "bytes_channels": (of_bytes((1, 160, 7, 7), 352, (3, 3), pads=[1, 1, 1, 1], strides=[2, 2]), {"conv"}),
     "bytes_both": (of_bytes((1, 480, 7, 7), 160, (1, 1)), {"conv"}),
     "bytes_apart": (of_bytes((1, 96, 57, 59), 96, (3, 3), pads=[0, 1, 1, 0], group=96), {"depthwise"}),
+    "strips": (strips("--cascade=on"), {"conv", "depthwise"}),
+    "strips_in_budget": (strips("--max-ram=700K"), {"conv", "depthwise"}),      # 1.9 MB where tensors are whole
     "attention": (attention((1, 6, 150, 64)), {"attention"}),
     "many_keys": (attention((1, 1, 1100, 24)), {"attention"}),
     "stacked": (stacked(), {"matmul", "softmax"}),
@@ -208,7 +218,7 @@ MODELS = {
 # The axes of x that are known while running only, where they are not all behind the channels.
 OPEN = {"images": [0], "residual_images": [0], "doubles": [0, 2], "attention": [1, 2], "many_keys": [2], "stacked": [1, 2], "product": [0], "norm": [1],
         "moved": [0, 1, 2, 3], "packed": [0], **dict.fromkeys(["lstm", "gru", "gru_before", "rnn"], [0])}
-CONSTANT = {"members", "one_pixel"}
+CONSTANT = {"members", "one_pixel", "strips_in_budget"}
 
 
 def compiled(arguments, name, path, flags, threads, cflags, folder):
