@@ -299,7 +299,7 @@ def answers(arguments, name, flags, sets):
         if label not in QUICK and name not in THOROUGH:
             continue
         tools, folder = built(arguments, name, flags, queues, cflags, label.replace(" ", "_"))
-        repeat = 1 if queues == 1 or "guarded" in label else 2 if "race" in label else 20 # the sanitizer sees a race whoever wins it
+        repeat = 1 if queues == 1 or "guarded" in label else 2 if "race" in label else 5 # the sanitizer sees a race whoever wins it
         found[label] = [answer(folder, inputs, repeat) for inputs in sets]
         for caller in callers:
             lend(tools, folder, caller)
