@@ -28,7 +28,7 @@ static double pressure(const Space *s, int b, const double *load)
     return most;
 }
 
-/* What decides the buffer's place in an order. */
+/* The key of the buffer in an order: larger ones come first. */
 static double key_of(const Space *s, int b, GreedyOrder order, const double *load)
 {
     double size = (double)s->problem->buffer[b].size, life = (double)(s->step_at[s->end[b]] - s->step_at[s->begin[b]]);
@@ -57,7 +57,7 @@ static void sort_buffers(const Space *s, RankedBuffer *ranked, int *buffer)
         buffer[i] = ranked[i].buffer;
 }
 
-/* buffer[0 .. n-1] becomes all buffers in that order. */
+/* Lists all buffers in the given order in buffer[0 .. n-1]. */
 static int rank_buffers(const Space *s, GreedyOrder order, int *buffer)
 {
     double       *load = calloc((size_t)s->nsection + 2, sizeof *load);

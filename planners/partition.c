@@ -236,7 +236,7 @@ static void add_stretch(const Reduction *r, Partition *p, const LiveStretch *x, 
     p->last[b] = x->end - base;
 }
 
-/* What a partition consists of. */
+/* The numbers of buffers, sections and pairs in a partition. */
 typedef struct PartitionSize {
     int buffers, sections, pairs; /* pairs: of a buffer and a section in which it is live */
     int base;                     /* first section */

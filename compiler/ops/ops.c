@@ -19,7 +19,8 @@ const OpInfo op_info[] = {
 #include "schemas/ops.def"
 };
 
-/* Of operators that schemas/functions.txt writes as others (expand.c replaces them): none is left to lower. */
+/* The lowering rule of operators that schemas/functions.txt writes as others. Inference has replaced them (expand.c),
+ * so a call is a defect. */
 int lower_text(Lower *lower, const Node *node)
 {
     return diag_bug(lower->diag, node->loc, "schemas/functions.txt writes this operator, but it was not replaced");

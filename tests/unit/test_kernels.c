@@ -209,8 +209,8 @@ static void check_names(Row *row, int *names)
         check_operand(row, record->fails_by);
 }
 
-/* What a record says of operands and extents is said by names that each of its kernels has. A name of nothing would
- * count as 1, or leave an operand where it is. */
+/* A record names operands and extents by parameters of its kernels. A name that no parameter has would count as 1, or
+ * leave an operand where it is. */
 static void records_name_what_their_kernels_have(void **state)
 {
     static const struct {
