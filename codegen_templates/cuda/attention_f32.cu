@@ -144,8 +144,8 @@ OCC_HOT void occ_attention_weigh(occ_attention_state *s, const occ_attention_at 
 
 /* The weights of 64 keys, whose first stage is n; returns the next stage. */
 OCC_HOT int64_t occ_attention_weights(occ_attention_state *s, float *memory, const occ_attention_at *a, int64_t n,
-                                      int64_t key, const occ_expr *e, const occ_stack_fused *fused, int tensor,
-                                      occ_band_scores *scores)
+                                      int64_t key, const occ_expr *e, const occ_stack_fused *fused,
+                                      const occ_band_product *band)
 {
     for (int64_t piece = 0; piece < occ_attention_pieces(a); piece++) {
         const float *stage = occ_attention_place(memory, n + piece);
@@ -153,7 +153,7 @@ OCC_HOT int64_t occ_attention_weights(occ_attention_state *s, float *memory, con
         occ_barrier(); /* this stage is there, and the one before has been used */
         occ_attention_fill(memory, a, n + piece + 1);
         for (int part = occ_thread() / 32; part < OCC_BANDS; part += occ_threads() / 32)
-            scores(s->weight, stage, stage + OCC_BAND_ROWS * OCC_BAND_PITCH, part, piece > 0, tensor);
+            band->scores(s->weight, stage, stage + OCC_BAND_ROWS * OCC_BAND_PITCH, part, piece > 0, band->tensor);
     }
     occ_barrier(); /* all scores are there */
     occ_attention_fill(memory, a, n + occ_attention_pieces(a) + 1);
@@ -179,24 +179,23 @@ OCC_HOT void occ_attention_store(float *y, const occ_attention_state *s, const o
 
 /* The parts of the results from `first` on, one by each warp. */
 OCC_HOT void occ_attention_parts(occ_attention_state *s, float *memory, float *y, const occ_attention_at *a, int first,
-                                 const occ_expr *e, const occ_stack_fused *fused, int tensor, occ_band_scores *scores,
-                                 occ_band_results *results, occ_band_put *put)
+                                 const occ_expr *e, const occ_stack_fused *fused, const occ_band_product *band)
 {
     const int part = first + occ_thread() / 32;
     occ_band  p = occ_band_begin();
     int64_t   n = 0;
     occ_attention_fill(memory, a, 0);
     for (int64_t key = 0; key < a->keys; key += OCC_BAND_SIDE, n++) {
-        n = occ_attention_weights(s, memory, a, n, key, e, fused, tensor, scores);
+        n = occ_attention_weights(s, memory, a, n, key, e, fused, band);
         occ_copy_wait(1); /* for the values, not for the stage behind them */
         occ_barrier();    /* they and the weights are there */
         if (part < OCC_BANDS)
-            results(&p, s->factor, s->weight, occ_attention_place(memory, n), part, tensor);
+            band->results(&p, s->factor, s->weight, occ_attention_place(memory, n), part, band->tensor);
     }
     occ_copy_wait(0);
     occ_barrier(); /* the weights have been used */
     if (part < OCC_BANDS)
-        put(s->weight, &p, part, 0);
+        band->put(s->weight, &p, part, 0);
     occ_barrier(); /* all results are there */
     for (int i = occ_thread(); i < OCC_BAND_ROWS * OCC_ATTENTION_LANES; i += occ_threads())
         occ_attention_store(y, s, a, first, i / OCC_ATTENTION_LANES, i % OCC_ATTENTION_LANES);
@@ -205,8 +204,7 @@ OCC_HOT void occ_attention_parts(occ_attention_state *s, float *memory, float *y
 /* Blocks of fewer warps than parts go through a tile several times. */
 OCC_HOT void occ_attention_tiles(float *y, const occ_stack *y_at, const float *q, const occ_stack *q_at, const float *k,
                                  const occ_stack *k_at, const float *v, const occ_stack *v_at, const occ_expr *e,
-                                 const occ_stack_fused *fused, int tensor, occ_band_scores *scores,
-                                 occ_band_results *results, occ_band_put *put)
+                                 const occ_stack_fused *fused, const occ_band_product *band)
 {
     OCC_SHARED_ARRAY(float, memory, 2 * OCC_ATTENTION_STAGE);
     OCC_SHARED_ARRAY(occ_attention_state, state, 1);
@@ -230,8 +228,7 @@ OCC_HOT void occ_attention_tiles(float *y, const occ_stack *y_at, const float *q
             tile % across * OCC_BAND_SIDE,
             y_at};
         for (int first = 0; first < OCC_BANDS; first += occ_threads() / 32)
-            occ_attention_parts(state, memory, y + occ_stack_at(place, y_at, y_at->stride), &a, first, e, fused, tensor,
-                                scores, results, put);
+            occ_attention_parts(state, memory, y + occ_stack_at(place, y_at, y_at->stride), &a, first, e, fused, band);
     }
 }
 
@@ -244,7 +241,7 @@ OCC_INLINE void occ_attention_f32(float *y, const occ_stack *y_at, float *scratc
                                   const occ_stack *v_at, const occ_blocks *blocks, const occ_expr *e,
                                   const occ_stack_fused *fused)
 {
+    const occ_band_product lanes = {occ_lanes_scores, occ_lanes_results, occ_lanes_put, 0};
     (void)scratch, (void)blocks;
-    occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, 0, occ_lanes_scores, occ_lanes_results,
-                        occ_lanes_put);
+    occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, &lanes);
 }

@@ -65,9 +65,9 @@ OCC_INLINE void occ_attention_tf32(float *y, const occ_stack *y_at, float *scrat
                                    const occ_stack *v_at, const occ_blocks *blocks, const occ_expr *e,
                                    const occ_stack_fused *fused)
 {
+    const occ_band_product warps = {occ_attention_scores, occ_attention_results, occ_attention_put, OCC_MMA_TF32};
     if (OCC_HAS_MMA)
-        occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, OCC_MMA_TF32, occ_attention_scores,
-                            occ_attention_results, occ_attention_put);
+        occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, &warps);
     else
         occ_attention_f32(y, y_at, scratch, q, q_at, k, k_at, v, v_at, blocks, e, fused);
 }
@@ -78,9 +78,9 @@ OCC_INLINE void occ_attention_fp16(float *y, const occ_stack *y_at, float *scrat
                                    const occ_stack *v_at, const occ_blocks *blocks, const occ_expr *e,
                                    const occ_stack_fused *fused)
 {
+    const occ_band_product warps = {occ_attention_scores, occ_attention_results, occ_attention_put, OCC_MMA_FP16};
     if (OCC_HAS_MMA)
-        occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, OCC_MMA_FP16, occ_attention_scores,
-                            occ_attention_results, occ_attention_put);
+        occ_attention_tiles(y, y_at, q, q_at, k, k_at, v, v_at, e, fused, &warps);
     else
         occ_attention_f32(y, y_at, scratch, q, q_at, k, k_at, v, v_at, blocks, e, fused);
 }

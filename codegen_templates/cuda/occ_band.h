@@ -25,14 +25,17 @@ typedef struct occ_band {
     float sum[16];
 } occ_band;
 
-/* How a warp multiplies. tensor: the kind of factors that tensor cores multiply (occ_mma.h), or 0
+/* How a warp multiplies: constants, so that the functions are inlined.
  *   scores   writes 16 x 8 scores to `to` [column][row], or adds them to what is there. part: which band
  *   results  p = p * factor [row] + weights times v
- *   put      writes sums to `to` [column][row], or adds them */
-typedef void occ_band_scores(float *to, const float *q, const float *k, int part, int more, int tensor);
-typedef void occ_band_results(occ_band *p, const float *factor, const float *weight, const float *v, int part,
-                              int tensor);
-typedef void occ_band_put(float *to, const occ_band *p, int part, int more);
+ *   put      writes sums to `to` [column][row], or adds them
+ *   tensor   the last argument of the first two: the kind of factors that tensor cores multiply (occ_mma.h), or 0 */
+typedef struct occ_band_product {
+    void (*scores)(float *to, const float *q, const float *k, int part, int more, int tensor);
+    void (*results)(occ_band *p, const float *factor, const float *weight, const float *v, int part, int tensor);
+    void (*put)(float *to, const occ_band *p, int part, int more);
+    int tensor;
+} occ_band_product;
 
 OCC_HOT occ_band occ_band_begin(void)
 {
