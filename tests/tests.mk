@@ -3,8 +3,8 @@ include tests/deps.mk tests/onnx.mk
 -include $(wildcard tests/*/*.mk)
 
 # Everything that must pass: modules, kernels, emission, errors, the command line, official cases, real networks, our own.
-# The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler at -O1 stands for all. Two run at
-# a time: the longest first of those that come after the quick ones.
+# The kernels' tests of every compiler and width are `make check-kernels`; here the default compiler at -O1 stands for all. Three run
+# at a time: the longest first of those that come after the quick ones.
 CHECKS := check-includes check-layers check-format check-unit check-planners check-emit check-tools check-errors check-attributes \
           check-onnx check-own \
           check-history check-types check-upgrade \

@@ -167,7 +167,7 @@ def split_host(folder, name, alone):
         text = file.read()
     if alone:
         text = text.replace("occ_pool_for, blocks->pool", "NULL, NULL")
-    parts = host_parts.split(text, f"{name}.h")
+    parts = host_parts.split(text, f"{name}.h") if host_parts.is_plain(text) else None
     if not parts:
         text = text.replace("\nint main(", f"\nint main_{name}(int, char **);\nint main_{name}(") + f"const void *const model_{name} = 0;\n"
         open(os.path.join(folder, name + ".threads"), "w").close()

@@ -13,13 +13,13 @@ import onnx
 import onnxruntime
 from onnx import numpy_helper
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.dirname(os.path.abspath(__file__)), os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "tools")]
 import decoder
+import host
 
 OCCAMYC = os.path.abspath(sys.argv[1])
 CC = shlex.split(sys.argv[2]) if len(sys.argv) > 2 else ["cc"]
 ROOM = 16
-WARNINGS = "-std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion -Werror".split()
 
 # Each argument is a run's tokens, as letters: "abc" is three of them; behind "." the next run begins a new text. Writes the
 # logits of all runs.
@@ -87,18 +87,23 @@ class Case(unittest.TestCase):
     def tearDownClass(cls):
         cls.holder.cleanup()
 
-    def build(self, grows, *options):
-        """The program; its caches grow by the tokens of each run, or have room for all."""
+    def emit(self, grows, *options):
+        """The folder of decoder.c; its caches grow by the tokens of each run, or have room for all."""
         folder = tempfile.mkdtemp(dir=self.folder)
         past = f"past_sequence_length=0..{ROOM - 1}" if grows else f"past_sequence_length={ROOM}"
         dims = ["batch_size=1", f"sequence_length=1..{ROOM}", f"total_sequence_length=1..{ROOM}", past]
         states = [f"--state=present.{n}:past_key_values.{n}" for n in self.names]
         subprocess.run([OCCAMYC, self.model, "-o", "decoder.c", "--quiet", *[f"--dim={d}" for d in dims], *states, *options], cwd=folder, check=True)
+        return folder
+
+    def build(self, grows, *options):
+        """The program of what emit() writes."""
+        folder = self.emit(grows, *options)
         with open(os.path.join(folder, "main.c"), "w") as file:
             file.write(DRIVER)
         grow = "-DGROWS(x)=x" if grows else "-DGROWS(x)="
-        subprocess.run([*CC, *WARNINGS, f"-DROOM={ROOM}", f"-DWORDS={decoder.SMALL.vocabulary}", grow, "decoder.c", "main.c", "-lm", "-o", "decoder"],
-                       cwd=folder, check=True)
+        subprocess.run([*CC, *shlex.split(host.LITERAL), f"-DROOM={ROOM}", f"-DWORDS={decoder.SMALL.vocabulary}", grow, "decoder.c", "main.c", "-lm",
+                        "-o", "decoder"], cwd=folder, check=True)
         return os.path.join(folder, "decoder")
 
     def wanted(self, runs):
@@ -167,7 +172,7 @@ class DecoderOfBytes(Case):
 
     def test_rows_are_rounded_once(self):
         """Products of the same rows share their bytes: q, k and v, and gate and up."""
-        with open(os.path.join(os.path.dirname(self.build(False)), "decoder.c")) as file:
+        with open(os.path.join(self.emit(False), "decoder.c")) as file:
             rounded = [line for line in file if "OCC_RUN" in line and "round_blocks" in line]
         self.assertEqual(len(rounded), 4 * decoder.SMALL.layers + 1)
 

@@ -71,7 +71,7 @@ struct Grid {
 #if defined(FIBER_TSAN)
 static const Grid grids[] = {{2, 64}};
 #else
-static const Grid grids[] = {{1, 32}, {3, 96}, {7, 256}, {16, 256}};
+static const Grid grids[] = {{1, 32}, {7, 96}, {16, 256}};
 #endif
 
 /* How many random cases of n are tried. */

@@ -133,8 +133,8 @@ static void one_tile_and_several(void **state)
     check({2, 65, 65, 8, 12, true, false}, &random);
     check({1, 1, 1, 1, 1, false, true}, &random);
     check({1, 3, 5, 0, 4, true, true}, &random);
-    static const int64_t depth[] = {63, 64, 65, 130};
-    for (int i = 0; i < rounds(kind == 0 ? 8 : 4); i++)
+    static const int64_t depth[] = {65, 130, 64, 63};
+    for (int i = 0; i < rounds(kind == 0 ? 4 : 2); i++)
         check({1, 17, 130, depth[i % 4], i % 2 ? 80 : 36, true, random.coin()}, &random);
 }
 
@@ -142,7 +142,7 @@ static void random_shapes(void **state)
 {
     Random random = {42};
     kind = *static_cast<const int *>(*state);
-    for (int i = 0; i < rounds(kind == 0 ? 12 : 4) && !is_long_run(); i++)
+    for (int i = 0; i < rounds(kind == 0 ? 8 : 4) && !is_long_run(); i++)
         check({random.pick(1, 3), random.pick(1, 40), random.pick(1, 90), random.pick(1, 20), random.pick(1, 24),
                random.coin(), random.coin()},
               &random);

@@ -128,7 +128,7 @@ static void packed_weights_are_numbers(void **state)
     uint64_t seed = 11;
 
     (void)state;
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < 200; i++)
         check_product(&seed);
 }
 
@@ -225,7 +225,7 @@ static void rows_rounded_to_bytes_are_multiplied(void **state)
     uint64_t seed = 12;
 
     (void)state;
-    for (int i = 0; i < 300; i++)
+    for (int i = 0; i < 150; i++)
         check_bytes(&seed, -1, 0);
     check_bytes(&seed, 300, 32); /* three parts of the rows */
     check_bytes(&seed, 5, 1024); /* sums of 1024 products, which 16 bits do not hold */
@@ -331,7 +331,7 @@ static void caches_keep_what_they_held(void **state)
     uint64_t seed = 12;
 
     (void)state;
-    for (int i = 0; i < 400; i++)
+    for (int i = 0; i < 200; i++)
         check_cache(&seed), check_cache_in_place(&seed);
 }
 

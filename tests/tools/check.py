@@ -1,4 +1,4 @@
-"""Runs the goals that it is given, two at a time, and adds up what they say they passed, failed and skipped.
+"""Runs the goals that it is given, three at a time, and adds up what they say they passed, failed and skipped.
 
 A goal's lines 'N passed, N failed[, N skipped]', CMocka's '[  PASSED  ] N test(s).' and unittest's 'Ran N tests' count; a goal that fails without such a
 line counts as one failure. Each goal's output stays in a file; two goals must not make the same file. The last line is
@@ -11,7 +11,7 @@ import sys
 import time
 from pathlib import Path
 
-AT_ONCE = 2                                             # most goals use one processor most of their time
+AT_ONCE = 3                                             # a goal uses one processor most of its time; on two, one fills the gaps of the others
 JOBS = max(1, (os.cpu_count() or 1) // AT_ONCE)         # of each goal
 PLAIN = re.compile(r"^(?:\S+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", re.M)
 UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.M)
