@@ -237,7 +237,7 @@ def lend(tools, folder, caller):
     threads = re.sub(r"#define HOST_THREADS \d+", "#define HOST_THREADS 2", text)
     with open(path, "w") as file:
         file.write(threads.replace('#include "model.h"\n', '#include "model.h"\n' + needs).replace(POOL, call))
-    others = [name for name in os.listdir(folder) if name.endswith(".o") and name != "main.o"]
+    others = [name for name in os.listdir(folder) if name.endswith(".o") and not name.startswith("main")]
     command = [*tools.cc.split(), *tools.cflags.split(), "-O0", "-Wno-unused", "-o", "model", "main.c", *others, "-lm"]
     host.run_compiler(folder, command, tools.build_limit)
     with open(path, "w") as file:
