@@ -8,6 +8,7 @@ WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-proto
 STD     := -std=c11 -D_POSIX_C_SOURCE=200809L
 comma   := ,
 SANFLAG := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
+INCLUDES = -I. -Icompiler $(KERNEL_ROOMS:%=-I%)
 ALLC     = $(STD) $(WARN) $(CFLAGS) $(SANFLAG)
 
 all: $(BUILD)/occamyc $(BUILD)/occamplan
@@ -34,7 +35,10 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
 	$(CC) -O2 -g $(SANFLAG) -I$(BUILD)/gen -c -o $@ $<
 
 # -- kernel templates: one table of texts and one of callable functions inside occamyc --------------------------------
-TEMPLATES := $(sort $(wildcard codegen_templates/c/*.h codegen_templates/c/*.c codegen_templates/main/*.h codegen_templates/main/*.c codegen_templates/main/*.py codegen_templates/cuda/*.h codegen_templates/cuda/*.cu runtime/*.h runtime/emulation/*))
+KERNEL_ROOMS := $(patsubst %,codegen_templates/%,c c/base c/conv c/product c/scalar)
+KERNEL_FOUND := $(wildcard $(KERNEL_ROOMS:%=%/*.[ch]))
+KERNEL_FILES := $(foreach name,$(sort $(notdir $(KERNEL_FOUND))),$(filter %/$(name),$(KERNEL_FOUND))) # generated functions stand in this order
+TEMPLATES := $(KERNEL_FILES) $(sort $(wildcard codegen_templates/main/*.h codegen_templates/main/*.c codegen_templates/main/*.py codegen_templates/cuda/*.h codegen_templates/cuda/*.cu runtime/*.h runtime/emulation/*))
 
 $(BUILD)/embed: codegen_templates/embed.c codegen_templates/embed_split.c codegen_templates/embed_signature.c codegen_templates/embed_scalar.c codegen_templates/embed.h schemas/kernels.def schemas/device.def
 	@mkdir -p $(@D)
@@ -45,7 +49,7 @@ $(BUILD)/gen/templates.c: $(BUILD)/embed $(TEMPLATES) schemas/kernels.def schema
 	$(BUILD)/embed $(TEMPLATES) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/gen/templates.o: $(BUILD)/gen/templates.c
-	$(CC) $(STD) -Wall -Wextra $(CFLAGS) -O1 -DOCC_HOSTED -DOCC_SHARED -DOCC_FORCE_SCALAR $(SANFLAG) -I. -Icompiler -c -o $@ $<
+	$(CC) $(STD) -Wall -Wextra $(CFLAGS) -O1 -DOCC_HOSTED -DOCC_SHARED -DOCC_FORCE_SCALAR $(SANFLAG) $(INCLUDES) -c -o $@ $<
 
 # -- functions: operators that are written with others, as one string -------------------------------------------------
 $(BUILD)/gen/functions.c: schemas/functions.txt
@@ -75,7 +79,7 @@ $(BUILD)/tools/%.o: tools/%.c
 
 $(BUILD)/compiler/%.o: compiler/%.c | $(BUILD)/gen/onnx.pb-c.c
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -I. -Icompiler -I$(BUILD)/gen -MMD -MP -c -o $@ $<
+	$(CC) $(ALLC) $(INCLUDES) -I$(BUILD)/gen -MMD -MP -c -o $@ $<
 
 # -- manual pages, whose options are those that --help lists, and installing: make install PREFIX=/usr DESTDIR=package -
 PREFIX  ?= /usr/local

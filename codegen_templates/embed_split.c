@@ -220,12 +220,15 @@ static void strip(const List *files, Source *source)
     }
 }
 
-/* The last folder of the path, which ends at `slash`, has that name. */
-static bool lies_in(const char *path, const char *slash, const char *folder)
+/* Is `folder` one of those of the path? */
+static bool lies_in(const char *path, const char *folder)
 {
-    size_t n = strlen(folder);
+    const size_t n = strlen(folder);
 
-    return slash && (size_t)(slash - path) > n && slash[-(int)n - 1] == '/' && !strncmp(slash - n, folder, n);
+    for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/'))
+        if (!strncmp(p + 1, folder, n) && p[n + 1] == '/')
+            return true;
+    return false;
 }
 
 static Source *source_read(List *files, const char *path)
@@ -243,9 +246,9 @@ static Source *source_read(List *files, const char *path)
     if (fread(source->text, 1, (size_t)size, f) != (size_t)size)
         fail(path, 0, "cannot be read");
     fclose(f);
-    source->on_device = lies_in(path, slash, "cuda") && strcmp(source->name, "occ_cuda.h");
-    source->is_verbatim = lies_in(path, slash, "emulation");
-    source->is_template = lies_in(path, slash, "c") || source->on_device;
+    source->on_device = lies_in(path, "cuda") && strcmp(source->name, "occ_cuda.h");
+    source->is_verbatim = lies_in(path, "emulation");
+    source->is_template = lies_in(path, "c") || source->on_device;
     return source;
 }
 

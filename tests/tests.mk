@@ -24,7 +24,7 @@ check-includes:
 	@! grep -nE '#include "($(ROOMS)|compiler)/' planners/*.[ch] tools/*/*.[ch]
 	@! grep -rnE '#include "($(ROOMS)|compiler)/' codegen_templates/c codegen_templates/main
 	@for h in $$(find compiler -name '*.h'); do \
-	    $(CC) $(STD) -I. -Icompiler -I$(BUILD)/gen -fsyntax-only -x c $$h || exit 1; done
+	    $(CC) $(STD) $(INCLUDES) -I$(BUILD)/gen -fsyntax-only -x c $$h || exit 1; done
 	@python3 tests/tools/check_comments.py
 	@python3 tests/tools/check_headers.py $$(find compiler planners tools engines -name '*.[ch]')
 	@echo "1 passed, 0 failed"

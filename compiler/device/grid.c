@@ -1,5 +1,5 @@
 /* grid.c - blocks of threads that a device's own kernel can keep busy. Any other number gives the same bits. */
-#include "codegen_templates/c/occ_sides.h"
+#include "codegen_templates/c/base/occ_sides.h"
 #include "device/device.h"
 #include "kernels/record.h"
 #include "program/kernels.h"

@@ -1,7 +1,7 @@
 /* checksum.c - the checksum of weights that generated code computes (occ_sum.h), here of bytes in pieces. */
 #include "emit/emit.h"
 
-#include "codegen_templates/c/occ_sum.h"
+#include "codegen_templates/c/base/occ_sum.h"
 
 /* The number of bytes so far, and the bytes after the last whole block of 32. */
 typedef struct Checksum {

@@ -1,6 +1,6 @@
 /* emit_swap.c - weights that are loaded while the model runs: the lines that begin loads and wait for them, the file
  * that they come from, and what the header says of both. */
-#include "codegen_templates/c/occ_sum.h"
+#include "codegen_templates/c/base/occ_sum.h"
 #include "emit/emit.h"
 #include "program/fetch.h"
 #include "program/flow.h"

@@ -57,11 +57,10 @@ static void check_function(Lower *lower, ScalarOp op, DType dtype)
         diag_unsupported(lower->diag, loc,
                          "found elements of %s, which have no arithmetic; cast them to int8 around it", type->name);
     else
-        diag_bug(
-            lower->diag, loc,
-            "no scalar function occ_%s: write it in codegen_templates/c/scalar_*.h, or take %s out of the types of "
-            "the operator's row in schemas/ops.def",
-            name, type->name);
+        diag_bug(lower->diag, loc,
+                 "no scalar function occ_%s: write it in codegen_templates/c/scalar, or take %s out of the types of "
+                 "the operator's row in schemas/ops.def",
+                 name, type->name);
 }
 
 int scalar_op(Lower *lower, Scalar *s, ScalarOp op, int a, int b, int c)

@@ -1,6 +1,6 @@
 /* constants.c - where constants and the state lie: in blocks of their own, outside the arena. Equal constants exist
  * once. */
-#include "codegen_templates/c/occ_sum.h"
+#include "codegen_templates/c/base/occ_sum.h"
 #include "program/loaded.h"
 #include "program/weight.h"
 #include "support/int.h"

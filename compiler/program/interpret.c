@@ -2,7 +2,7 @@
  * constant and running the generated code give the same bits. */
 #include "program/interpret.h"
 
-#include "codegen_templates/c/occ_vpow.h"
+#include "codegen_templates/c/base/occ_vpow.h"
 
 #include <stdio.h>
 #include <string.h>

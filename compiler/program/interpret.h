@@ -3,7 +3,7 @@
 #ifndef OCC_PROGRAM_INTERPRET_H
 #define OCC_PROGRAM_INTERPRET_H
 
-#include "codegen_templates/c/occ_expr.h"
+#include "codegen_templates/c/base/occ_expr.h"
 #include "program/kernels.h"
 #include "program/scalar.h"
 

@@ -1,7 +1,7 @@
 /* loaded.c - blocks and tables of the weights file, compared by their bytes. */
 #include "program/loaded.h"
 
-#include "codegen_templates/c/occ_sum.h"
+#include "codegen_templates/c/base/occ_sum.h"
 #include "program/fetch.h"
 #include "program/row_table.h"
 #include "program/weight.h"

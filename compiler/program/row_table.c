@@ -1,7 +1,7 @@
 /* row_table.c - steps that load rows by index, and the bytes of their tables. */
 #include "program/row_table.h"
 
-#include "codegen_templates/c/occ_sum.h"
+#include "codegen_templates/c/base/occ_sum.h"
 #include "program/operand.h"
 #include "program/weight.h"
 #include "support/int.h"

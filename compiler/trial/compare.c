@@ -1,7 +1,7 @@
 /* compare.c - errors of computed elements: absolute, relative and in representable values. */
 #include "trial/compare.h"
 
-#include "codegen_templates/c/scalar_lowfloat.h"
+#include "codegen_templates/c/scalar/scalar_lowfloat.h"
 
 #include <math.h>
 #include <string.h>

@@ -58,18 +58,18 @@ bench-int8: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BUILD)/models/%.
 	$(BENCH_PYTHON) tests/bench/bench.py $(BENCH_COMMON) --models=$(BUILD)/models --networks='$(BENCH_INT8)' $(BENCH_RUNTIMES) \
 	    --rounds=$(BENCH_ROUNDS) --threads=$(BENCH_THREADS) --document=$(BENCH_PAGE)
 
-$(BUILD)/bench/peak: tests/bench/peak.c tests/bench/registers.h $(wildcard codegen_templates/c/occ_*.h)
+$(BUILD)/bench/peak: tests/bench/peak.c tests/bench/registers.h $(KERNEL_FILES)
 	@mkdir -p $(@D)
-	$(CC) -O2 -march=native -Icodegen_templates/c -o $@ $< -lm
+	$(CC) -O2 -march=native $(KERNEL_ROOMS:%=-I%) -o $@ $< -lm
 
 # KERNELS_TARGET=x86-64-v3 KERNELS_FLAGS='-O2 -march=x86-64-v3': to calibrate the core of a target whose code this machine runs.
 KERNELS_TARGET ?= native
 KERNELS_FLAGS  ?= -O2 -march=native
 KERNELS_PEAK   := $(BUILD)/bench/peak-$(KERNELS_TARGET)
 
-$(KERNELS_PEAK): tests/bench/peak.c tests/bench/registers.h $(wildcard codegen_templates/c/occ_*.h)
+$(KERNELS_PEAK): tests/bench/peak.c tests/bench/registers.h $(KERNEL_FILES)
 	@mkdir -p $(@D)
-	$(CC) $(KERNELS_FLAGS) -Icodegen_templates/c -o $@ $< -lm
+	$(CC) $(KERNELS_FLAGS) $(KERNEL_ROOMS:%=-I%) -o $@ $< -lm
 
 bench-kernels: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(KERNELS_PEAK) $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(KERNELS_PEAK) --target=$(KERNELS_TARGET) --flags='$(KERNELS_FLAGS)'

@@ -12,7 +12,7 @@ $(TIGRIS):
 
 $(BUILD)/bench/time_plan: tests/bench/time_plan.c $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -I. -Icompiler -o $@ $^ -lprotobuf-c -lm -Wl,--wrap=program_plan,--wrap=program_confirm
+	$(CC) $(ALLC) $(INCLUDES) -o $@ $^ -lprotobuf-c -lm -Wl,--wrap=program_plan,--wrap=program_confirm
 
 bench-memory: $(BUILD)/occamyc $(BUILD)/bench/time_plan $(VENV) $(TIGRIS)
 	$(PYTHON) tests/bench/memory.py --occamyc=$(BUILD)/occamyc --cc='$(CC)' --models=$(MEMORY_MODELS) --real=$(REAL) \

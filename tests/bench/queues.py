@@ -93,7 +93,7 @@ def row(args, name, path, times):
 
 def crossing(args):
     program = args.folder / "crossing"
-    templates = HERE.parents[1] / "codegen_templates" / "c"
+    templates = HERE.parents[1] / "codegen_templates" / "c" / "base"
     programs.run_quietly([*args.cc.split(), *args.flags.split(), f"-I{templates}", "-o", program, HERE / "crossing.c", "-lm", "-pthread"], args.folder)
     command = ["taskset", "-c", args.cpus, *args.before.split(), program, "3000"]
     said = [subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.split() for _ in range(9)]

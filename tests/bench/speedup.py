@@ -20,7 +20,7 @@ HERE = Path(__file__).resolve().parent
 
 def build_pace(args):
     program = args.folder / "pace"
-    templates = HERE.parents[1] / "codegen_templates" / "c"
+    templates = HERE.parents[1] / "codegen_templates" / "c" / "base"
     programs.run_quietly([*args.cc.split(), *args.flags.split(), f"-I{templates}", "-o", program, HERE / "pace.c", "-lm", "-pthread"], args.folder)
     return program
 

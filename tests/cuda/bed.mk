@@ -6,7 +6,7 @@
 #                                   cc -Iruntime/emulation -c m.c main.c;  g++ m.o ... $(BUILD)/tests/cuda/libfakecuda.a
 CUDA_CXX      ?= g++
 CUDA_CXXFLAGS := -std=c++17 -O2 -g1 -ffp-contract=off $(if $(filter x86_64,$(shell uname -m)),-mfma) -Wall -Wextra -Werror
-CUDA_INCLUDES := -Itests/cuda -Iruntime/emulation -Icodegen_templates/cuda -Icodegen_templates/c
+CUDA_INCLUDES := -Itests/cuda -Iruntime/emulation -Icodegen_templates/cuda $(KERNEL_ROOMS:%=-I%)
 CUDA_HEADERS  := $(wildcard tests/cuda/*.h runtime/emulation/*.h codegen_templates/cuda/*)
 CUDA_ROOM     := $(BUILD)/tests/cuda
 CUDA_GEN      := $(BUILD)/tests/kernels/gen
@@ -46,7 +46,7 @@ CUDA_TWINS := $(patsubst tests/cuda/%.cc,%,$(wildcard tests/cuda/twin_*.cc))
 CUDA_TWIN  ?= $(CUDA_TWINS)
 
 define CUDA_TWIN_TEST
-$(CUDA_TWINS:%=$(CUDA_ROOM)/%$(1)): $(CUDA_ROOM)/%$(1): tests/cuda/%.cc $(CUDA_HEADERS) $(wildcard codegen_templates/c/*) $(CUDA_ROOM)/libfakecuda$(1).a $(CUDA_GEN)/stamp
+$(CUDA_TWINS:%=$(CUDA_ROOM)/%$(1)): $(CUDA_ROOM)/%$(1): tests/cuda/%.cc $(CUDA_HEADERS) $(KERNEL_FILES) $(CUDA_ROOM)/libfakecuda$(1).a $(CUDA_GEN)/stamp
 	$(CUDA_CXX) $(CUDA_CXXFLAGS) $(if $(1),-fsanitize=thread,$(SANFLAG)) $(CUDA_INCLUDES) -I$(CUDA_GEN) -o $$@ $$< $(CUDA_ROOM)/libfakecuda$(1).a -lcmocka
 endef
 $(eval $(call CUDA_TWIN_TEST,))

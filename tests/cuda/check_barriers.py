@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 KERNELS = Path("codegen_templates/cuda")
+ROOMS = ["codegen_templates/c", *sorted(str(path) for path in Path("codegen_templates/c").iterdir() if path.is_dir())]
 FLAGS = "g++ -std=c++17 -O2 -g1 -ffp-contract=off -mfma".split()
 CALL = re.compile(r"^\s*occ_barrier\(\);", re.M)
 
@@ -32,7 +33,7 @@ def is_seen(twin, folder, build):
     for race in ("", "-race"):
         program = folder / f"{twin}{race}"
         subprocess.run([*FLAGS, *(["-fsanitize=thread"] if race else []), f"-I{folder}", "-Itests/cuda", "-Iruntime/emulation", f"-I{KERNELS}",
-                        "-Icodegen_templates/c", f"-I{build}/tests/kernels/gen", "-o", program, f"tests/cuda/{twin}.cc",
+                        *(f"-I{room}" for room in ROOMS), f"-I{build}/tests/kernels/gen", "-o", program, f"tests/cuda/{twin}.cc",
                         f"{build}/tests/cuda/libfakecuda{race}.a", "-lcmocka"], check=True)
         done = subprocess.run([program], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=600)
         if done.returncode:

@@ -8,10 +8,10 @@ $(BUILD)/tests/emit/probe_templates.c: $(BUILD)/tests/emit/embed $(wildcard test
 	$< $(sort $(wildcard tests/emit/embed/c/*)) > $@.tmp && mv $@.tmp $@
 
 $(BUILD)/tests/emit/test_embed: tests/emit/test_embed.c $(BUILD)/tests/emit/probe_templates.c compiler/program/kernels.c
-	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) -I. -Icompiler -o $@ $^ -lm -lcmocka
+	$(CC) $(STD) -Wall -Wextra $(CFLAGS) $(SANFLAG) $(INCLUDES) -o $@ $^ -lm -lcmocka
 
 $(BUILD)/tests/emit/test_emit $(BUILD)/tests/emit/test_text $(BUILD)/tests/emit/test_prune $(BUILD)/tests/emit/test_target $(BUILD)/tests/emit/test_null: $(BUILD)/tests/emit/%: tests/emit/%.c tests/emit/builder.c tests/emit/builder.h $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
-	$(CC) $(ALLC) -DTEST_FOLDER='"$(BUILD)/tests/emit"' -I. -Icompiler -Itests/emit -o $@ $(filter %.c %.a,$^) -lcmocka -lprotobuf-c -lm -ldl $(LDFLAGS)
+	$(CC) $(ALLC) -DTEST_FOLDER='"$(BUILD)/tests/emit"' $(INCLUDES) -Itests/emit -o $@ $(filter %.c %.a,$^) -lcmocka -lprotobuf-c -lm -ldl $(LDFLAGS)
 
 REPORT_MODELS := models/digits.onnx models/tones.onnx "models/reverse.onnx --dim seq=1..16" \
     "models/tones.onnx --region=fast:256 --region=slow:1M:256" \

@@ -49,7 +49,7 @@ static void lanes_and_rows_are_those_of_the_templates(void **state)
 #endif
     for (int i = 0; i < BUILT; i++) {
         write_check(built[i].core);
-        snprintf(line, sizeof line, "gcc %s -Icodegen_templates/c -E %s/tiles.c >/dev/null", built[i].flags,
+        snprintf(line, sizeof line, "gcc %s -Icodegen_templates/c/base -E %s/tiles.c >/dev/null", built[i].flags,
                  TEST_FOLDER);
         if (system(line))
             fail_msg("lanes or rows of '%s' in compiler/kernels/cost.c are not those of occ_vec.h and occ_tile.h",
@@ -95,7 +95,7 @@ static void what_can_fuse_does(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof can / sizeof *can; i++) {
         snprintf(line, sizeof line,
-                 "gcc -U__FMA__ -U__FP_FAST_FMAF " SCALAR "-D%s -E codegen_templates/c/occ_vec.h | "
+                 "gcc -U__FMA__ -U__FP_FAST_FMAF " SCALAR "-D%s -E codegen_templates/c/base/occ_vec.h | "
                  "grep -q 'return __builtin_fmaf(a, b, c)'",
                  can[i]);
         assert_int_equal(system(line), 0);

@@ -23,7 +23,7 @@ $(BUILD)/engines/libcuda.so.1: engines/no_driver.c
 
 # The program brings along the driver's library that it is linked with: answers do not depend on one that is installed.
 $(BUILD)/engines/occam-engines: $(ENGINES_SRC) engines/no_device.c $(ENGINES_HDRS) $(BUILD)/engines/libcuda.so.1 $(BUILD)/liboccamyc.a $(CUDNN)/stamp
-	$(CC) $(ALLC) -Iengines -Icompiler -I. $(CUDNN_INCLUDES) -o $@ $(ENGINES_SRC) engines/no_device.c $(BUILD)/liboccamyc.a -L$(CUDNN)/nvidia/cudnn/lib -l:libcudnn.so.9 \
+	$(CC) $(ALLC) -Iengines $(INCLUDES) $(CUDNN_INCLUDES) -o $@ $(ENGINES_SRC) engines/no_device.c $(BUILD)/liboccamyc.a -L$(CUDNN)/nvidia/cudnn/lib -l:libcudnn.so.9 \
 	  -Wl,--no-as-needed -L$(@D) -l:libcuda.so.1 -Wl,--disable-new-dtags,-rpath,'$$ORIGIN:$$ORIGIN/../cudnn/nvidia/cudnn/lib',--unresolved-symbols=ignore-in-shared-libs
 
 # The program that measures on the device of this machine, whose driver it takes.
@@ -31,18 +31,18 @@ engines-here: $(BUILD)/engines/occam-engines-here
 
 $(BUILD)/engines/occam-engines-here: $(ENGINES_SRC) engines/measure.c $(ENGINES_HDRS) runtime/cublaslt_engine.h $(BUILD)/liboccamyc.a $(CUDNN)/stamp
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -Iengines -Icompiler -I. $(CUDNN_INCLUDES) -o $@ $(ENGINES_SRC) engines/measure.c $(BUILD)/liboccamyc.a -L$(CUDNN)/nvidia/cudnn/lib \
+	$(CC) $(ALLC) -Iengines $(INCLUDES) $(CUDNN_INCLUDES) -o $@ $(ENGINES_SRC) engines/measure.c $(BUILD)/liboccamyc.a -L$(CUDNN)/nvidia/cudnn/lib \
 	  -L$(CUDNN)/nvidia/cu13/lib -l:libcudnn.so.9 -l:libcublasLt.so.13 -l:libcudart.so.13 -lm \
 	  -Wl,-rpath,'$$ORIGIN/../cudnn/nvidia/cudnn/lib:$$ORIGIN/../cudnn/nvidia/cu13/lib',--unresolved-symbols=ignore-in-shared-libs
 
 # The same programs with libraries of our own in the vendor's place.
 $(ENGINES_ROOM)/fake-engines: $(ENGINES_SRC) engines/no_device.c $(FAKE_CUDNN) $(ENGINES_HDRS) $(wildcard tests/engines/*.h tests/engines/fake/*.h) $(BUILD)/liboccamyc.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -Iengines -Icompiler -I. -Itests/engines/fake -Iruntime/emulation -o $@ $(ENGINES_SRC) engines/no_device.c $(FAKE_CUDNN) $(BUILD)/liboccamyc.a -lm
+	$(CC) $(ALLC) -Iengines $(INCLUDES) -Itests/engines/fake -Iruntime/emulation -o $@ $(ENGINES_SRC) engines/no_device.c $(FAKE_CUDNN) $(BUILD)/liboccamyc.a -lm
 
 $(ENGINES_ROOM)/measure/%.o: engines/%.c $(ENGINES_HDRS) runtime/cublaslt_engine.h $(wildcard tests/engines/*.h tests/engines/fake/*.h)
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -Iengines -Icompiler -I. -Itests/engines/fake -Iruntime/emulation -c -o $@ $<
+	$(CC) $(ALLC) -Iengines $(INCLUDES) -Itests/engines/fake -Iruntime/emulation -c -o $@ $<
 
 $(ENGINES_ROOM)/fake-engines-here: $(ENGINES_SRC:engines/%.c=$(ENGINES_ROOM)/measure/%.o) $(ENGINES_ROOM)/measure/measure.o $(FAKE_LIBRARIES) $(CUDA_ROOM)/libfakecuda.a $(BUILD)/liboccamyc.a
 	$(CUDA_CXX) $(SANFLAG) -o $@ $^ -lpthread -lm

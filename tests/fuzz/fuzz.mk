@@ -21,7 +21,7 @@ $(FUZZ_TOOLS): tests/tools/deps.sh
 
 $(FUZZ)/target: $(FUZZ_SRC) FORCE | $(FUZZ_TOOLS)
 	$(MAKE) --no-print-directory BUILD=$(FUZZ) CC=clang SAN=1 CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' $(FUZZ)/liboccamyc.a $(FUZZ)/liboccamplan.a
-	clang $(STD) -O1 -g -fsanitize=fuzzer,address,undefined -I. -Icompiler -I$(FUZZ)/gen -o $@ $(FUZZ_SRC) \
+	clang $(STD) -O1 -g -fsanitize=fuzzer,address,undefined $(INCLUDES) -I$(FUZZ)/gen -o $@ $(FUZZ_SRC) \
 	    $(FUZZ)/liboccamyc.a $(FUZZ)/liboccamplan.a -lprotobuf-c -lm
 
 $(FUZZ)/seeds: $(CASES) $(BUILD)/own_cases/stamp $(wildcard tests/fuzz/*.py tests/fuzz/lines/* tests/fuzz/found/*) | $(VENV)
@@ -47,7 +47,7 @@ fuzz-run: $(FUZZ)/target $(FUZZ)/seeds
 fuzz-coverage: FORCE
 	LLVM_PROFILE_FILE=$(abspath $(BUILD)/cover)/tool.profraw $(MAKE) --no-print-directory BUILD=$(BUILD)/cover CC=clang CFLAGS='-O1 -g -fprofile-instr-generate -fcoverage-mapping' \
 	    $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a
-	clang $(STD) -O1 -g -fprofile-instr-generate -fcoverage-mapping -I. -Icompiler -I$(BUILD)/cover/gen -o $(BUILD)/cover/replay \
+	clang $(STD) -O1 -g -fprofile-instr-generate -fcoverage-mapping $(INCLUDES) -I$(BUILD)/cover/gen -o $(BUILD)/cover/replay \
 	    tests/fuzz/replay.c tests/fuzz/target.c tests/fuzz/execute.c $(BUILD)/cover/liboccamyc.a $(BUILD)/cover/liboccamplan.a -lprotobuf-c -lm
 	rm -f $(BUILD)/cover/*.profraw
 	cd $(FUZZ) && find seeds corpus -type f | LLVM_PROFILE_FILE=$(abspath $(BUILD)/cover)/%8m.profraw xargs -n 500 $(abspath $(BUILD)/cover/replay)

@@ -28,15 +28,15 @@ KERNEL_CAN_w16vbmi := $(shell grep -qw avx512vbmi /proc/cpuinfo 2>/dev/null && e
 
 # Templates of several element types: the TPL_ names written in, as the embed tool does. $(1): file, $(2): suffix, $(3): type.
 KERNEL_GEN := $(BUILD)/tests/kernels/gen
-$(KERNEL_GEN)/stamp: $(wildcard codegen_templates/c/*) tests/kernels/instantiate.sh
+$(KERNEL_GEN)/stamp: $(KERNEL_FILES) tests/kernels/instantiate.sh
 	@mkdir -p $(@D)
-	sh tests/kernels/instantiate.sh codegen_templates/c $(@D)
+	sh tests/kernels/instantiate.sh $(@D) $(KERNEL_FILES)
 	@touch $@
 
 define KERNEL_TEST
-$(BUILD)/tests/kernels/$(1)-$(2)-$(3): tests/kernels/$(1).c $(wildcard tests/kernels/*.h) $(wildcard codegen_templates/c/*) $(KERNEL_GEN)/stamp compiler/program/safe_distance.c
+$(BUILD)/tests/kernels/$(1)-$(2)-$(3): tests/kernels/$(1).c $(wildcard tests/kernels/*.h) $(KERNEL_FILES) $(KERNEL_GEN)/stamp compiler/program/safe_distance.c
 	@mkdir -p $$(@D)
-	$(2) -std=c99 -D_POSIX_C_SOURCE=200809L $(KERNEL_LEVEL) -g1 $(KERNEL_WARN) $(SANFLAG) $(KERNEL_FLAGS_$(3)) $(KERNEL_SUMS_$(2)_$(3)) -I. -Icompiler -Icodegen_templates/c -I$(KERNEL_GEN) -o $$@ $$< -lcmocka -lm
+	$(2) -std=c99 -D_POSIX_C_SOURCE=200809L $(KERNEL_LEVEL) -g1 $(KERNEL_WARN) $(SANFLAG) $(KERNEL_FLAGS_$(3)) $(KERNEL_SUMS_$(2)_$(3)) $(INCLUDES) -I$(KERNEL_GEN) -o $$@ $$< -lcmocka -lm
 
 check-kernel-$(1)-$(2)-$(3): $(BUILD)/tests/kernels/$(1)-$(2)-$(3)
 	@echo "== $(1) $(2) $(3)$(if $(KERNEL_CAN_$(3)),, (compiled only: this machine cannot run it))"

@@ -2,9 +2,9 @@
 
 QUEUE_STRESS := $(addprefix $(BUILD)/tests/queues/stress,-plain -race)
 
-$(QUEUE_STRESS): $(BUILD)/tests/queues/stress-%: tests/queues/stress.c codegen_templates/c/occ_queues.h runtime/pool.h
+$(QUEUE_STRESS): $(BUILD)/tests/queues/stress-%: tests/queues/stress.c codegen_templates/c/base/occ_queues.h runtime/pool.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu99 -O1 -g -Wall -Wextra -Werror $(if $(filter race,$*),-fsanitize=thread) -Icodegen_templates/c -o $@ $< -pthread
+	$(CC) -std=gnu99 -O1 -g -Wall -Wextra -Werror $(if $(filter race,$*),-fsanitize=thread) $(KERNEL_ROOMS:%=-I%) -o $@ $< -pthread
 
 check-queues: $(BUILD)/occamyc $(VENV) $(QUEUE_STRESS)
 	$(BUILD)/tests/queues/stress-plain 300

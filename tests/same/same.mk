@@ -17,7 +17,7 @@ check-same: all $(OTHER)/occamyc $(BUILD)/locale/de_DE.UTF-8 $(CASES)
 
 # Nothing that the compiler writes hangs on the order in which C evaluates arguments.
 check-order: all
-	@$(PYTHON) tests/same/check_order.py --flags="$(STD) -I. -Icompiler -I$(BUILD)/gen" \
+	@$(PYTHON) tests/same/check_order.py --flags="$(STD) $(INCLUDES) -I$(BUILD)/gen" \
 	    $(wildcard compiler/*.c compiler/*/*.c compiler/*/*/*.c planners/*.c tools/*/*.c)
 
 .PHONY: check-same check-order

@@ -1,6 +1,6 @@
 /* test_extents.c - arithmetic on run-time integers at the ends of their range: generated code computes what the
  * compiler computes, and what a wider type says. */
-#include "codegen_templates/c/occ_extent.h"
+#include "codegen_templates/c/base/occ_extent.h"
 #include "graph/interval.h"
 
 #include <setjmp.h>

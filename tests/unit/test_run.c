@@ -1,7 +1,7 @@
 /* test_run.c - programs executed in process: control flow and run-time integers against plain C, and expressions in
  * both classes against their definition in double precision. */
 #include "plan/check.h"
-#include "codegen_templates/c/occ_base.h"
+#include "codegen_templates/c/base/occ_base.h"
 #include "world.h"
 
 #include <math.h>

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "codegen_templates/c/occ_sum.h"
+#include "codegen_templates/c/base/occ_sum.h"
 
 enum { GROUPS = 2, OUTPUTS = 37, INPUTS = 19, TAPS = 9 };
 

@@ -8,6 +8,6 @@ check-unit: $(UNIT_BIN)
 
 $(BUILD)/tests/unit/%: tests/unit/%.c $(BUILD)/liboccamyc.a $(BUILD)/liboccamplan.a
 	@mkdir -p $(@D)
-	$(CC) $(ALLC) -I. -Icompiler -I$(BUILD)/gen -o $@ $^ -lcmocka -lprotobuf-c -lm
+	$(CC) $(ALLC) $(INCLUDES) -I$(BUILD)/gen -o $@ $^ -lcmocka -lprotobuf-c -lm
 
 .PHONY: check-unit
