@@ -78,7 +78,7 @@ $(CUDA_NVCC): tests/cuda/requirements.txt | $(VENV)
 CUDA_ARCHS ?= 75,80,120
 
 check-cuda: $(CUDA_GEN)/stamp
-	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --arch=$(CUDA_ARCHS) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda -I codegen_templates/c -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
+	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --arch=$(CUDA_ARCHS) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda $(KERNEL_ROOMS:%=-I %) -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
 
 check-cuda-all:
 	$(MAKE) --no-print-directory check-cuda CUDA_ARCHS=75,80,87,90,100,120
