@@ -8,7 +8,7 @@ WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-proto
 STD     := -std=c11 -D_POSIX_C_SOURCE=200809L
 comma   := ,
 SANFLAG := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined)
-INCLUDES = -I. -Icompiler $(KERNEL_ROOMS:%=-I%)
+INCLUDES = -I. -Icompiler $(KERNEL_INCLUDES)
 ALLC     = $(STD) $(WARN) $(CFLAGS) $(SANFLAG)
 
 all: $(BUILD)/occamyc $(BUILD)/occamplan
@@ -35,7 +35,8 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c
 	$(CC) -O2 -g $(SANFLAG) -I$(BUILD)/gen -c -o $@ $<
 
 # -- kernel templates: one table of texts and one of callable functions inside occamyc --------------------------------
-KERNEL_ROOMS := $(patsubst %,codegen_templates/%,c c/base c/conv c/product c/scalar)
+KERNEL_ROOMS := codegen_templates/c $(patsubst %/,%,$(wildcard codegen_templates/c/*/))
+KERNEL_INCLUDES := $(KERNEL_ROOMS:%=-I%)
 KERNEL_FOUND := $(wildcard $(KERNEL_ROOMS:%=%/*.[ch]))
 KERNEL_FILES := $(foreach name,$(sort $(notdir $(KERNEL_FOUND))),$(filter %/$(name),$(KERNEL_FOUND))) # generated functions stand in this order
 TEMPLATES := $(KERNEL_FILES) $(sort $(wildcard codegen_templates/main/*.h codegen_templates/main/*.c codegen_templates/main/*.py codegen_templates/cuda/*.h codegen_templates/cuda/*.cu runtime/*.h runtime/emulation/*))

@@ -60,7 +60,7 @@ bench-int8: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(patsubst %,$(BUILD)/models/%.
 
 $(BUILD)/bench/peak: tests/bench/peak.c tests/bench/registers.h $(KERNEL_FILES)
 	@mkdir -p $(@D)
-	$(CC) -O2 -march=native $(KERNEL_ROOMS:%=-I%) -o $@ $< -lm
+	$(CC) -O2 -march=native $(KERNEL_INCLUDES) -o $@ $< -lm
 
 # KERNELS_TARGET=x86-64-v3 KERNELS_FLAGS='-O2 -march=x86-64-v3': to calibrate the core of a target whose code this machine runs.
 KERNELS_TARGET ?= native
@@ -69,7 +69,7 @@ KERNELS_PEAK   := $(BUILD)/bench/peak-$(KERNELS_TARGET)
 
 $(KERNELS_PEAK): tests/bench/peak.c tests/bench/registers.h $(KERNEL_FILES)
 	@mkdir -p $(@D)
-	$(CC) $(KERNELS_FLAGS) $(KERNEL_ROOMS:%=-I%) -o $@ $< -lm
+	$(CC) $(KERNELS_FLAGS) $(KERNEL_INCLUDES) -o $@ $< -lm
 
 bench-kernels: $(BUILD)/occamyc $(BENCH_VENV)/stamp $(KERNELS_PEAK) $(BENCH_FILES)
 	$(BENCH_PYTHON) tests/bench/kernels.py $(BENCH_COMMON) --peak=$(KERNELS_PEAK) --target=$(KERNELS_TARGET) --flags='$(KERNELS_FLAGS)'

@@ -6,7 +6,7 @@
 #                                   cc -Iruntime/emulation -c m.c main.c;  g++ m.o ... $(BUILD)/tests/cuda/libfakecuda.a
 CUDA_CXX      ?= g++
 CUDA_CXXFLAGS := -std=c++17 -O2 -g1 -ffp-contract=off $(if $(filter x86_64,$(shell uname -m)),-mfma) -Wall -Wextra -Werror
-CUDA_INCLUDES := -Itests/cuda -Iruntime/emulation -Icodegen_templates/cuda $(KERNEL_ROOMS:%=-I%)
+CUDA_INCLUDES := -Itests/cuda -Iruntime/emulation -Icodegen_templates/cuda $(KERNEL_INCLUDES)
 CUDA_HEADERS  := $(wildcard tests/cuda/*.h runtime/emulation/*.h codegen_templates/cuda/*)
 CUDA_ROOM     := $(BUILD)/tests/cuda
 CUDA_GEN      := $(BUILD)/tests/kernels/gen
@@ -78,7 +78,7 @@ $(CUDA_NVCC): tests/cuda/requirements.txt | $(VENV)
 CUDA_ARCHS ?= 75,80,120
 
 check-cuda: $(CUDA_GEN)/stamp
-	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --arch=$(CUDA_ARCHS) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda $(KERNEL_ROOMS:%=-I %) -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
+	python3 tests/cuda/check_cuda.py --nvcc=$(NVCC) --arch=$(CUDA_ARCHS) --work=$(CUDA_ROOM)/compiled -I codegen_templates/cuda $(KERNEL_INCLUDES) -I $(CUDA_GEN) -I tests/cuda $(wildcard tests/cuda/cover_*.cu)
 
 check-cuda-all:
 	$(MAKE) --no-print-directory check-cuda CUDA_ARCHS=75,80,87,90,100,120

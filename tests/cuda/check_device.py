@@ -30,7 +30,7 @@ import host       # noqa: E402
 import networks   # noqa: E402
 import run_case   # noqa: E402
 
-INCLUDES = ["-Icodegen_templates/cuda", "-Icodegen_templates/c", *("-Icodegen_templates/c/" + room for room in ("base", "conv", "product", "scalar"))]
+INCLUDES = ["-Icodegen_templates/cuda", *host.KERNELS]
 # What CUDA's library does not promise to round as a processor's does.
 OTHERWISE = re.compile(r"\b((?:a?(?:sin|cos|tan)h?|atan2|exp2?|expm1|log(?:2|10|1p)?|pow|erfc?|[lt]gamma|cbrt|sincos)f?)\(")
 TIME = re.compile(r"^run min (\S+) median (\S+) ms$", re.M)

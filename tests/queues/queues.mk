@@ -4,7 +4,7 @@ QUEUE_STRESS := $(addprefix $(BUILD)/tests/queues/stress,-plain -race)
 
 $(QUEUE_STRESS): $(BUILD)/tests/queues/stress-%: tests/queues/stress.c codegen_templates/c/base/occ_queues.h runtime/pool.h
 	@mkdir -p $(@D)
-	$(CC) -std=gnu99 -O1 -g -Wall -Wextra -Werror $(if $(filter race,$*),-fsanitize=thread) $(KERNEL_ROOMS:%=-I%) -o $@ $< -pthread
+	$(CC) -std=gnu99 -O1 -g -Wall -Wextra -Werror $(if $(filter race,$*),-fsanitize=thread) $(KERNEL_INCLUDES) -o $@ $< -pthread
 
 check-queues: $(BUILD)/occamyc $(VENV) $(QUEUE_STRESS)
 	$(BUILD)/tests/queues/stress-plain 300

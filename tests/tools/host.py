@@ -31,7 +31,8 @@ STRICT = "-std=c99 -O1 -Wall -Wextra -Wpedantic -Wconversion -Wdouble-promotion 
 SPARED = ["-fno-guess-branch-probability", "-fno-ivopts", "-fno-tree-ccp"]
 # For tests of what occamyc decides: kernels are calls, told that their arguments are literals as they are where they are inlined. A tenth
 # of the time of -O1, and the same branches of kernels.
-LITERAL = STRICT.replace("-O1", "-O0 -D__builtin_constant_p(n)=1")
+CALLS = "-O0 -D__builtin_constant_p(n)=1"
+LITERAL = STRICT.replace("-O1", CALLS)
 # A race is one at any level: ThreadSanitizer sees accesses that nothing orders, whichever came first.
 RACE = LITERAL + " -g1 -fsanitize=thread"
 KEYS = re.compile(r"^(\d+)\.keys .*? (\S+) (\[\d+\])$", re.M)
@@ -182,6 +183,7 @@ def build_for_device(tools, folder, compiler, made):
 
 
 EMULATION = os.path.abspath("runtime/emulation")
+KERNELS = ["-I" + folder for folder in ("codegen_templates/c", *sorted(glob.glob("codegen_templates/c/*/")))]  # folders of kernel templates
 EMULATED = ["-std=c++17", "-O1", "-ffp-contract=off", "-mfma", "-DOCC_EMULATE", "-Wall", "-Wextra", "-Werror", "-I" + EMULATION]
 
 
