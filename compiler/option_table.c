@@ -402,7 +402,7 @@ const OptionRow option_rows[] = {
     {"--report", "FILE.json", false, false, set_report, "write the plan for machines"},
     {"--map", "FILE.svg|.html", false, false, set_map, "draw the plan for people"},
     {"--profile", "FILE", false, SHAPES_FILE, set_profile,
-     "with --weights=swap: plan for the times of steps and loads that a host program measured"},
+     "with --weights=swap or --queues: plan for the times of steps and loads that a host program measured"},
     {"--budget-curve", "FILE.svg", false, false, set_budget_curve,
      "with --weights=swap: draw the predicted time of a run over the memory that it may take"},
     {"--main", "FILE.c", false, false, set_main, "write a host program that reads and writes raw files"},

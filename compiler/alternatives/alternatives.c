@@ -221,10 +221,14 @@ static bool offer_queues(Trials *s, int round, Form *form)
 static int make_queues(Trials *s)
 {
     const Options *options = &s->lowering->options;
+    double        *time;
 
     if (alternative_lower(s->lowering, &s->tried) < 0)
         return -1;
-    if (!program_schedule(s->tried.program, target_core(s->lowering->target), options->queues, s->tried.form.window))
+    time = cost_steps(target_core(s->lowering->target), s->tried.program);
+    if (s->lowering->profile.nstep)
+        profile_apply(&s->lowering->profile, s->tried.program, time);
+    if (!program_schedule(s->tried.program, time, options->queues, s->tried.form.window))
         return 0;
     if (alternative_place(s->lowering, 0, &s->tried) < 0)
         return -1;

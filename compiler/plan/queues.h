@@ -8,14 +8,13 @@
 #ifndef OCC_PLAN_QUEUES_H
 #define OCC_PLAN_QUEUES_H
 
-#include "kernels/cost.h"
 #include "program/program.h"
 
 /* Gives every step a queue and a number by list scheduling: the step with the longest remaining path comes first, on
- * the queue where it begins or ends earliest by the times predicted for `core`. Fills Step.queue, waits and
- * Program.beside, with a Pace whose window is this share of the run's time (0: none). Returns false, with the program
- * unchanged, where the predicted gain is too small. Memory is the program's arena's. */
-bool program_schedule(Program *program, const Core *core, int queues, double window);
+ * the queue where it begins or ends earliest. time: predicted or measured nanoseconds of each step. Fills Step.queue,
+ * waits and Program.beside, with a Pace whose window is this share of the run's time (0: none). Returns false, with the
+ * program unchanged, where the predicted gain is too small. Memory is the program's arena's. */
+bool program_schedule(Program *program, const double *time, int queues, double window);
 
 /* The pace of queues. Where they seldom wait for each other, the buffers of one would live as long as everything the
  * others do. So a step also waits for steps that are predicted to end `window` before it begins, which delays nothing

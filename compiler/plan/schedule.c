@@ -33,13 +33,11 @@ typedef struct Schedule {
     double      weight; /* factor of the extra time of reading, for the choice of a queue: 0 to 1 */
 } Schedule;
 
-static void find_costs(Schedule *s, const Core *core)
+static void find_costs(Schedule *s, const double *time)
 {
-    const double *step = cost_steps(core, s->program);
-
     for (int u = 0; u < s->touches.nunit; u++)
         for (int i = s->touches.unit[u].begin; i < s->touches.unit[u].end; i++)
-            s->cost[u] += step[i];
+            s->cost[u] += time[i];
     for (int u = s->touches.nunit; u-- > 0;) {
         s->rest[u] += s->cost[u];
         for (int i = 0; i < s->needs.nbefore[u]; i++) {
@@ -205,7 +203,7 @@ static void renumber(Schedule *s, Pace *pace)
     pace->end = end;
 }
 
-bool program_schedule(Program *program, const Core *core, int queues, double window)
+bool program_schedule(Program *program, const double *time, int queues, double window)
 {
     Schedule s = {.program = program,
                   .arena = program->arena,
@@ -222,7 +220,7 @@ bool program_schedule(Program *program, const Core *core, int queues, double win
     s.end = arena_array(s.arena, double, n);
     s.queue = arena_array(s.arena, int, n);
     s.free = arena_array(s.arena, double, queues + 1);
-    find_costs(&s, core);
+    find_costs(&s, time);
     end = place_best(&s);
     for (int u = 0; u < s.touches.nunit; u++)
         program->sum_time += s.cost[u];

@@ -307,6 +307,22 @@ def answers(arguments, name, flags, sets):
     return found
 
 
+def check_measured(arguments, name, least):
+    """Queues follow the times of --profile: steps of a nanosecond are not worth a second queue, those of 100 microseconds are."""
+    work = os.path.join(arguments.work, name)
+    with open(os.path.join(work, "1_scalar", "main.c")) as file:
+        table = re.search(r"host_step\[\] = \{\n(.*?)\n\};", file.read(), re.S)[1]
+    for time, wanted in ((1, 0), (100000, least)):
+        path, folder = os.path.join(work, f"times_{time}.txt"), os.path.join(work, f"measured_{time}")
+        with open(path, "w") as file:
+            file.write("occamyc profile 1\n" + "".join(f"step {time} 1 {key}\n" for key in sorted(set(re.findall(r'"(.+)"', table)))))
+        host.compile_model(host.Toolchain(arguments.occamyc, arguments.cc, NATIVE), os.path.join(arguments.work, f"{name}.onnx"), folder,
+                           ["--weights=file", "--queues=2", f"--profile={path}"])
+        beside = units_beside(folder)
+        if beside < wanted or (not wanted and beside):
+            raise host.Failure("wrong", f"{beside} units in the second queue where each step took {time} ns")
+
+
 def check(arguments, name):
     make, flags, values, least = MODELS[name]
     model = make()
@@ -323,6 +339,8 @@ def check(arguments, name):
     for label, bits in found.items():
         if bits != found["1 scalar" if re.search("scalar|guarded|race", label) else "1"]:
             raise host.Failure("wrong", f"queues {label}: other answers than one queue gives")
+    if name == "inception":
+        check_measured(arguments, name, least)
     beside = units_beside(os.path.join(arguments.work, name, "2_race"))
     if beside < least or (not least and beside):
         raise host.Failure("wrong", f"{beside} units in the second queue, wanted {least or 'none'}")

@@ -1,5 +1,6 @@
 /* test_schedule.c - steps on several queues, in programs built by hand: which queues the schedule takes, and which
  * waits the steps need. */
+#include "kernels/cost.h"
 #include "planned.h"
 #include "plan/queues.h"
 
@@ -26,7 +27,7 @@ static void a_chain_stays_on_one_queue(void **state)
 
     for (int i = 0; i < 9; i++)
         last = large_step(w, last, -1);
-    assert_false(program_schedule(w->program, &core_unknown, 2, 0.0));
+    assert_false(program_schedule(w->program, cost_steps(&core_unknown, w->program), 2, 0.0));
     assert_int_equal(w->program->nqueue, 0);
     assert_int_equal(w->program->nwait, 0);
 }
@@ -42,7 +43,7 @@ static void two_chains_take_two_queues(void **state)
     for (int i = 0; i < 6; i++)
         b = large_step(w, b, -1);
     large_step(w, a, b);
-    assert_true(program_schedule(w->program, &core_unknown, 2, 0.0));
+    assert_true(program_schedule(w->program, cost_steps(&core_unknown, w->program), 2, 0.0));
     for (int s = 0; s < w->program->nstep; s++)
         queue[w->program->step[s].queue]++;
     assert_true(queue[0] >= 6 && queue[1] >= 6);
