@@ -232,7 +232,6 @@ static int make_queues(Trials *s)
         return 0;
     if (alternative_place(s->lowering, 0, &s->tried) < 0)
         return -1;
-    program_settle_waits(s->tried.program, &s->tried.plan);
     return 1;
 }
 
@@ -331,6 +330,11 @@ int alternative_plan(const Lowering *lowering, Alternative *a)
         if (!lowering->options.no_graph)
             program_find_graph(a->program);
     }
+    if (plan_compare(&lowering->options.plan, a->program, &a->plan, lowering->diag) < 0)
+        return -1;
+    if (lowering->target->language != LANGUAGE_DEVICE) /* whose launches are decided by now */
+        program_use_larger_tiles(a->program, &a->plan);
+    program_settle_waits(a->program, &a->plan);
     if (program_confirm(a->program, &lowering->options.plan, &a->plan, lowering->diag) < 0)
         return -1;
     return program_recheck_device(a->program, &a->plan, lowering->diag);

@@ -78,13 +78,15 @@ typedef struct UnitLine {
 
 enum { MAX_LINES = 3 }; /* the list ends with NULL where it is shorter */
 
-/* Smaller tiles: small rows let the result follow its input at a smaller distance, small scratch takes less memory.
- * NULL: the kernel has no such tiles. */
+/* Smaller tiles: small rows let the result follow its input at a smaller distance, small scratch takes less memory. A
+ * large scratch is the opposite of a small one: as large as is of use within so many bytes, and no larger than that of
+ * step->large; unchanged where none is larger. NULL: the kernel has no such tiles. */
 typedef struct TileRule {
     bool (*can_make_small_rows)(const Program *program, const Step *step,
                                 int64_t pixels); /* of at least so many pixels each */
     void (*small_rows)(const Program *program, Step *step, BlockSize size);
     void (*small_scratch)(Program *program, Step *step);
+    void (*large_scratch)(Program *program, Step *step, int64_t bytes);
 } TileRule;
 
 /* The elements that a kernel touches of an operand, from its first one on. A term "extent:stride" names the arguments

@@ -128,23 +128,51 @@ static int64_t few_tiles(int64_t tiles, int64_t bytes)
     return int_ceil_div(tiles, int_ceil_div(tiles, most));
 }
 
+static int64_t scratch_of(const Step *step, const ConvShape *s, int64_t group)
+{
+    int64_t m = step_value(step, "m", 0);
+
+    return step->kernel->record == &kernel_winograd ? winograd_scratch(s, m, group) : winograd_q_scratch(s, m, group);
+}
+
+static void set_group(Program *program, Step *step, const ConvShape *s, int64_t group)
+{
+    int64_t elements = scratch_of(step, s, group);
+
+    tiles_set(step, "group", &group, 1);
+    tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements);
+}
+
 /* Smaller scratch: fewer tiles transformed together. */
 static void small_scratch_of_winograd(Program *program, Step *step)
 {
     ConvShape s;
-    int64_t   m = step_value(step, "m", 0), group = step_value(step, "group", 0), elements, few;
+    int64_t   m = step_value(step, "m", 0), few;
     bool      is_known = conv_shape_read(step, &s); /* of the largest extents */
 
     few = few_tiles(winograd_tiles(&s, m), program->buffer[step->operand[1].buffer].size);
     if (!is_known && few == BADLY_CUT)
         few++;
-    if (group <= few)
-        return;
-    group = few;
-    tiles_set(step, "group", &group, 1);
-    elements =
-        step->kernel->record == &kernel_winograd ? winograd_scratch(&s, m, group) : winograd_q_scratch(&s, m, group);
-    tiles_set_scratch(program, &step->operand[step->nparam - 1], 0, elements, elements);
+    if (step_value(step, "group", 0) > few)
+        set_group(program, step, &s, few);
+}
+
+/* Larger scratch: more tiles transformed together, in groups that are even, or multiples of four where the number of
+ * tiles is known only at run time. */
+static void large_scratch_of_winograd(Program *program, Step *step, int64_t bytes)
+{
+    enum { EASILY_CUT = 4 };
+    ConvShape s;
+    int64_t   group = step_value(step, "group", 0), larger = step_value(step->large, "group", 0), tiles;
+    int64_t   element = operand_bytes_per_element(&step->operand[step->nparam - 1]);
+    bool      is_known = conv_shape_read(step, &s);
+
+    tiles = winograd_tiles(&s, step_value(step, "m", 0));
+    for (int64_t n = int_ceil_div(tiles, larger) + 1; larger > group && element * scratch_of(step, &s, larger) > bytes;
+         n++)
+        larger = is_known ? int_ceil_div(tiles, n) : (larger - 1) / EASILY_CUT * EASILY_CUT;
+    if (larger > group)
+        set_group(program, step, &s, larger);
 }
 
 /* Another where the number of tiles is known only at run time. */
@@ -157,14 +185,16 @@ static const char *form_of_winograd(Model *model, const Step *step)
     return extent_is_const(y[0]) && extent_is_const(y[3]) && extent_is_const(y[4]) ? NULL : "winograd_open_f32";
 }
 
-const KernelRecord kernel_winograd = {.cut = {offer_winograd, take_winograd, work_winograd, false},
-                                      .time = time_winograd,
-                                      .follow = follow_groups,
-                                      .form = form_of_winograd,
-                                      .tiles = {.small_scratch = small_scratch_of_winograd},
-                                      .shared = {{"xdim", "ydim", 0, 0}}};
-const KernelRecord kernel_winograd_bytes = {.cut = {offer_winograd, take_winograd, work_winograd, false},
-                                            .time = time_bytes,
-                                            .follow = follow_groups,
-                                            .tiles = {.small_scratch = small_scratch_of_winograd},
-                                            .shared = {{"xdim", "ydim", 0, 0}}};
+const KernelRecord kernel_winograd = {
+    .cut = {offer_winograd, take_winograd, work_winograd, false},
+    .time = time_winograd,
+    .follow = follow_groups,
+    .form = form_of_winograd,
+    .tiles = {.small_scratch = small_scratch_of_winograd, .large_scratch = large_scratch_of_winograd},
+    .shared = {{"xdim", "ydim", 0, 0}}};
+const KernelRecord kernel_winograd_bytes = {
+    .cut = {offer_winograd, take_winograd, work_winograd, false},
+    .time = time_bytes,
+    .follow = follow_groups,
+    .tiles = {.small_scratch = small_scratch_of_winograd, .large_scratch = large_scratch_of_winograd},
+    .shared = {{"xdim", "ydim", 0, 0}}};

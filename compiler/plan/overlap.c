@@ -56,6 +56,15 @@ static int64_t joint_bytes(const Program *program, int index)
     return int_min(program->buffer[x].size, program->buffer[y].size - distance);
 }
 
+/* Keeps the step as it is, unless it has smaller tiles already. */
+static void remember(const Program *program, Step *step)
+{
+    Step *large = arena_one(program->arena, Step);
+
+    *large = *step;
+    step->large = step->large ? step->large : large;
+}
+
 void program_use_smaller_tiles(Program *program, int io_arena, int64_t above)
 {
     int64_t *live = program_live_bytes(program, io_arena);
@@ -71,7 +80,9 @@ void program_use_smaller_tiles(Program *program, int io_arena, int64_t above)
             rule->small_rows(program, program_own_step(program, s), coarse);
             if (above == EVERY_STEP || live[s] - joint_bytes(program, s) > above)
                 rule->small_rows(program, &program->step[s], fine);
-        } else if (rule->small_scratch)
+        } else if (rule->small_scratch) {
+            remember(program, &program->step[s]);
             rule->small_scratch(program, program_own_step(program, s));
+        }
     }
 }

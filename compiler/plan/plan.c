@@ -262,13 +262,11 @@ int program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag
     return 0;
 }
 
-/* Completes the chosen plan: checks it a second time, adds the greedy planners' peaks, and places constants and
- * state. */
+/* Completes the chosen plan: checks it a second time, and places constants and state. */
 int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag)
 {
     program_place_constants(program, options, plan);
-    if (plan_compare(options, program, plan, diag) < 0 || program_recheck(program, plan, diag) < 0 ||
-        program_recheck_file(program, plan, diag) < 0)
+    if (program_recheck(program, plan, diag) < 0 || program_recheck_file(program, plan, diag) < 0)
         return -1;
     return program_recheck_queues(program, plan, diag);
 }

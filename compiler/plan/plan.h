@@ -13,8 +13,8 @@ void program_liveness(Program *program);
  * with a message. */
 int program_plan(Program **program, const PlanOptions *options, Plan *plan, Diag *diag);
 
-/* Completes a plan that is to be run: places of constants, the greedy planners' figures, and the recheck. Returns 0, or
- * -1 with a message (plan.c). */
+/* Completes a plan that is to be run: places of constants, and the recheck. Returns 0, or -1 with a message
+ * (plan.c). */
 int program_confirm(Program *program, const PlanOptions *options, Plan *plan, Diag *diag);
 
 /* The peak of a plan where inputs and outputs lie on each other at the offsets that the options give them. Nothing but
@@ -74,6 +74,10 @@ bool step_overlaps(const Program *program, int index, int *x, int *y, int64_t *d
 enum { EVERY_STEP = -1 };
 
 void program_use_smaller_tiles(Program *program, int io_arena, int64_t above);
+
+/* Enlarges the small scratch of steps as far as the plan has room for it, which takes no byte of the arena and saves
+ * time (larger_tiles.c). Changes arguments, sizes of scratch and its offsets. Needs spans. */
+void program_use_larger_tiles(Program *program, Plan *plan);
 
 /* Coalesces buffers: two become one because a kernel can store its result only exactly where it reads an operand
  * (in_place.c). Needs spans, and updates them. */

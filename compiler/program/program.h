@@ -126,7 +126,8 @@ typedef struct FewUnits {
     int64_t below; /* 0: none */
 } FewUnits;
 
-typedef struct Step {
+typedef struct Step Step;
+struct Step {
     StepKind      kind;
     const Kernel *kernel;  /* STEP_KERNEL */
     Operand      *operand; /* the kernel's pointer parameters in order, then what `expr` reads */
@@ -145,6 +146,7 @@ typedef struct Step {
     int64_t       least;     /* likewise: units of a slice, at least, where only the run knows how many there are */
     FewUnits      few;       /* likewise: how it is cut where these are few */
     bool          rounds;    /* likewise: each slice is called in rounds (record.h) */
+    const Step   *large;     /* the step as it was with more scratch, before planning made that small; or NULL */
     int           queue;     /* number of the queue that runs the step (queues.h); 0: the main one */
     bool          chooses;   /* IF: by extents that the caller gives, before the run begins (flow.h) */
     HomeForm      home;      /* form of its kernel's code on a device; HOME_NONE: no device */
@@ -155,7 +157,7 @@ typedef struct Step {
     int           engine;    /* 1 + position in Program.engine of the engine that may compute it; 0: none may */
     const Node  **origin;    /* the nodes it computes; for comments, reports and messages */
     int           norigin;
-} Step;
+};
 
 /* Step `step` must not begin before step `of` of another queue has ended. Both are outermost steps of one row (flow.h)
  * and include their bodies. */

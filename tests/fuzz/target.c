@@ -78,7 +78,10 @@ static int plan(Model *model, CascadeUse cascade, Execution *execution, Diag *di
     if (lower_model(model, &options, &machine, &program, diag) || program_check(program, diag))
         return -1;
     program_liveness(program);
-    if (program_plan(&program, &options.plan, &found, diag) || program_confirm(program, &options.plan, &found, diag))
+    if (program_plan(&program, &options.plan, &found, diag) || plan_compare(&options.plan, program, &found, diag))
+        return -1;
+    program_use_larger_tiles(program, &found);
+    if (program_confirm(program, &options.plan, &found, diag))
         return -1;
     if (getenv("OCC_FUZZ_RUN"))
         execute(execution, program, &found);

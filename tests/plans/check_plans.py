@@ -81,6 +81,18 @@ def tiles():
     return nets.network(nodes, (1, 64, 64, 64), constants), 64 * 64 * 64 * 4 + 900000
 
 
+def room():
+    """Winograd's scratch of all 16 tiles would be the peak, that of 6 leaves room: two tensors of 524,288 bytes beside each other
+    need 1,048,576, three of 196,608 leave 458,752 of them, which holds the scratch of 8 (373,248)."""
+    constants = {"a": nets.weights(32, 16, 3, 3), "b": nets.weights(192, 32, 1, 1), "c": nets.weights(192, 192, 3, 3),
+                 "d": nets.weights(192, 192, 3, 3)}
+    nodes = [("Conv", ["x", "a"], "s", {"pads": [1] * 4}), ("Relu", ["s"], "t", {}), ("Softmax", ["t"], "u", {"axis": 3}),
+             ("Add", ["t", "u"], "v", {}), ("MaxPool", ["v"], "p", {"kernel_shape": [4, 4], "strides": [4, 4]}),
+             ("Conv", ["p", "b"], "q", {}), ("Conv", ["q", "c"], "e", {"pads": [1] * 4}), ("Relu", ["e"], "f", {}),
+             ("Conv", ["f", "d"], "g", {"pads": [1] * 4}), ("Add", ["g", "q"], "h", {}), ("GlobalAveragePool", ["h"], "y", {})]
+    return nets.network(nodes, (1, 16, 64, 64), constants), 2 * 64 * 64 * 32 * 4
+
+
 def enlarged():
     """Resizes along one axis at a time: each result ends where its input did, and is made from its front on."""
     up = np.array([1, 1, 2, 2], np.float32)
@@ -207,12 +219,19 @@ def columns():
 
 
 MODELS = {"columns": columns, "cascade": cascade, "quantised": quantised, "halves": halves, "below_zero": below_zero, "cropped": cropped, "mobile": mobile, "dense": dense,
-          "strips": strips, "shown": shown, "residual": residual, "tiles": tiles, "enlarged": enlarged, "normalised": normalised}
+          "strips": strips, "shown": shown, "residual": residual, "tiles": tiles, "room": room, "enlarged": enlarged, "normalised": normalised}
+BY_WINOGRAD = ("tiles", "room")
 
 
 def arena_size(folder):
     with open(os.path.join(folder, "model.h")) as file:
         return int(re.search(r"ARENA_SIZE (\d+)", file.read())[1])
+
+
+def tiles_together(folder):
+    """Of each of Winograd's steps, how many tiles it transforms together."""
+    with open(os.path.join(folder, "model.c")) as file:
+        return [int(n) for n in re.findall(r"const occ_lots lots = \{\d+, (\d+),", file.read())]
 
 
 def regions_used(folder):
@@ -238,15 +257,17 @@ def check(arguments, name):
     io = [np.prod([d.dim_value for d in v.type.tensor_type.shape.dim]) * 4 for v in (*model.graph.input, *model.graph.output)]
     least = [f"--max-ram={int(most * 1.03 + sum(io))}"]
     for i, variant in enumerate([*VARIANTS, least]):
-        if name == "tiles" and "--cascade=on" in variant: # tiles begin at other rows then
+        if name in BY_WINOGRAD and "--cascade=on" in variant: # tiles begin at other rows then
             continue
         folder = os.path.join(arguments.work, name, str(i))
-        weights = ["--weights=file"] if variant else [] # C compilers take seconds for megabytes of numbers in the text
-        host.compile_model(tools, path, folder, ["--winograd=on" if name == "tiles" else "--winograd=off", *weights, *variant])
+        weights = ["--weights=file"] if variant or name == "room" else [] # C compilers take seconds for megabytes of numbers in the text
+        host.compile_model(tools, path, folder, ["--winograd=on" if name in BY_WINOGRAD else "--winograd=off", *weights, *variant])
         host.build_program(guarded if REGIONS[0] in variant else tools, folder)
         bits = nets.answer(folder, data)
         if variant == least and arena_size(folder) > most * 1.03:
             raise host.Failure("wrong", f"the arena has {arena_size(folder)} bytes, overlap would need about {most}")
+        if name == "room" and variant == least and tiles_together(folder) != [64, 8, 8]:
+            raise host.Failure("wrong", f"groups of {tiles_together(folder)} tiles; the arena has room for 64, 8 and 8")
         if REGIONS[0] in variant and regions_used(folder) < 2:
             raise host.Failure("wrong", f"{' '.join(variant)}: all lies in one memory")
         first = bits if first is None else first

@@ -10,6 +10,7 @@ static inline Plan make_plan(World *w, const PlanOptions *options)
 
     program_liveness(w->program);
     if (program_plan(&w->program, options, &plan, &w->diag) < 0 ||
+        plan_compare(options, w->program, &plan, &w->diag) < 0 ||
         program_confirm(w->program, options, &plan, &w->diag) < 0)
         fail_msg("%s", w->diag.message[w->diag.nmessage - 1]);
     return plan;

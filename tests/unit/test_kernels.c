@@ -65,6 +65,8 @@ static void every_row_has_a_whole_record(void **state)
             fail_msg("%s is cut along two axes and along none", kernel->name);
         if (!record->tiles.can_make_small_rows != !record->tiles.small_rows)
             fail_msg("the record of %s says only a part of how its rows are made in blocks", kernel->name);
+        if (record->tiles.large_scratch && !record->tiles.small_scratch)
+            fail_msg("the record of %s enlarges a scratch that nothing makes small", kernel->name);
         if (record->cut.offer && kernel->fails && !record->fails_by)
             fail_msg("%s may fail and is cut", kernel->name);
     }
