@@ -285,14 +285,15 @@ static const char *form_of_conv(Model *model, const Step *step)
     return form && is_flat_for_all(model, step) ? "conv_flat_f32" : form;
 }
 
-const KernelRecord kernel_conv = {.cut = {offer_conv, take_conv, work_conv, true},
-                                  .panels = panels_of_floats,
-                                  .time = time_conv,
-                                  .follow = window_follow,
-                                  .wide_border = has_wide_border,
-                                  .form = form_of_conv,
-                                  .tiles = {can_make_small_rows, small_rows_of_conv, NULL},
-                                  .shared = {{"xdim", "ydim", 0, 0}}};
+const KernelRecord kernel_conv = {
+    .cut = {offer_conv, take_conv, work_conv, true},
+    .panels = panels_of_floats,
+    .time = time_conv,
+    .follow = window_follow,
+    .wide_border = has_wide_border,
+    .form = form_of_conv,
+    .tiles = {.can_make_small_rows = can_make_small_rows, .small_rows = small_rows_of_conv},
+    .shared = {{"xdim", "ydim", 0, 0}}};
 const KernelRecord kernel_conv_bytes = {.cut = {offer_conv, take_conv_bytes, work_bytes, true},
                                         .panels = panels_of_bytes,
                                         .time = time_bytes,
