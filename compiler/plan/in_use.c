@@ -7,6 +7,7 @@
 typedef struct Stretch {
     int64_t lo, hi;     /* bytes of the arena */
     int     begin, end; /* steps */
+    int     buffer;
 } Stretch;
 
 static int compare_stretches(const void *a, const void *b)
@@ -31,7 +32,7 @@ static Stretch *stretches(const Program *p, const Plan *plan, int memory, int *c
         if (plan->offset[i] < 0 || (memory >= 0 && plan->region[i] != memory))
             continue;
         for (int k = 0; k < b->nspan; k++) {
-            Stretch s = {at + b->span[k].lo, at + b->span[k].hi, b->span[k].begin, b->span[k].end};
+            Stretch s = {at + b->span[k].lo, at + b->span[k].hi, b->span[k].begin, b->span[k].end, i};
 
             if (b->copies > 1) {
                 s.lo = at;
@@ -60,6 +61,35 @@ static Room room_of(const Stretch *all, int count, int step, int64_t size)
     }
     room.hole = int_max(room.hole, size - int_round_up(top, WORKSPACE_ALIGN));
     return room;
+}
+
+static bool lives_with(const Buffer *buffer, const Stretch *s)
+{
+    for (int i = 0; i < buffer->nspan && s->buffer != buffer->id; i++)
+        if (buffer->span[i].begin < s->end && s->begin < buffer->span[i].end)
+            return true;
+    return false;
+}
+
+int64_t program_hole_of(const Program *p, const Plan *plan, const Buffer *buffer, int64_t *offset)
+{
+    const PlanShare *share = &plan->share[plan->region[buffer->id]];
+    int64_t          top = 0, most = 0;
+    int              count;
+    Stretch         *all = stretches(p, plan, plan->region[buffer->id], &count);
+
+    for (int i = 0; i <= count; i++) {
+        int64_t lo = int_round_up(top, buffer->align), hi = i < count ? all[i].lo : share->peak;
+
+        if (i < count && !lives_with(buffer, &all[i]))
+            continue;
+        if (hi - lo > most) {
+            most = hi - lo;
+            *offset = share->base + lo;
+        }
+        top = i < count ? int_max(top, all[i].hi) : top;
+    }
+    return most;
 }
 
 int64_t *program_in_use(const Program *p, const Plan *plan)

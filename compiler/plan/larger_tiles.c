@@ -1,64 +1,10 @@
 /* larger_tiles.c - gives steps back the tiles that planning made smaller, as far as the finished plan has room for
  * them: the scratch of a step lives in that step alone, so it may move to the largest hole beside what lives with it.
- * Example: an arena of 1,720,864 bytes, of which a step needs 1,028,640 with 225,792 bytes of scratch: 917,504 are left
+ * Example: an arena of 1,720,864 bytes, of which a step needs 1,028,640 with 225,792 bytes of scratch: 918,016 are left
  * to it. requires: spans, a plan. */
 #include "kernels/record.h"
 #include "plan/plan.h"
 #include "program/copy.h"
-#include "support/int.h"
-
-#include <stdlib.h>
-
-/* Bytes of the arena. */
-typedef struct Hole {
-    int64_t lo, hi;
-} Hole;
-
-static int compare_holes(const void *a, const void *b)
-{
-    const Hole *x = a, *y = b;
-
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
-
-static bool live_together(const Buffer *a, const Span *b)
-{
-    for (int i = 0; i < a->nspan; i++)
-        if (a->span[i].begin < b->end && b->begin < a->span[i].end)
-            return true;
-    return false;
-}
-
-/* The largest hole in the buffer's memory beside all that lives with it. */
-static Hole largest_hole(const Program *p, const Plan *plan, const Buffer *buffer)
-{
-    const PlanShare *share = &plan->share[plan->region[buffer->id]];
-    Hole            *taken = NULL, best = {0, 0};
-    int64_t          top = share->base, end = share->base + share->peak;
-    int              count = 0, capacity = 0;
-
-    for (int b = 0; b < p->nbuffer; b++)
-        for (int i = 0; i < p->buffer[b].nspan && b != buffer->id && plan->offset[b] >= 0; i++) {
-            const Span *span = &p->buffer[b].span[i];
-            bool        whole = p->buffer[b].copies > 1;
-            Hole        used = {plan->offset[b] + (whole ? 0 : span->lo),
-                                plan->offset[b] + (whole ? buffer_bytes(&p->buffer[b]) : span->hi)};
-
-            if (plan->region[b] == plan->region[buffer->id] && live_together(buffer, span))
-                ARENA_PUSH(p->arena, taken, count, capacity, used);
-        }
-    if (count)
-        qsort(taken, (size_t)count, sizeof *taken, compare_holes);
-    ARENA_PUSH(p->arena, taken, count, capacity, ((Hole){end, end}));
-    for (int i = 0; i < count; i++) {
-        Hole hole = {share->base + int_round_up(top - share->base, buffer->align), taken[i].lo};
-
-        if (hole.hi - hole.lo > best.hi - best.lo)
-            best = hole;
-        top = int_max(top, taken[i].hi);
-    }
-    return best;
-}
 
 /* Whether the step's result may lie where the plan has it: larger tiles need a larger distance to its input. */
 static bool keeps_distance(const Program *p, const Plan *plan, int index)
@@ -82,8 +28,7 @@ static void enlarge(Program *p, Plan *plan, int index)
 {
     const Step small = p->step[index];
     Buffer    *scratch = NULL;
-    Hole       hole;
-    int64_t    before, room;
+    int64_t    before, room, offset = 0;
 
     for (int k = 0; k < small.noperand && !scratch; k++)
         if (small.operand[k].buffer >= 0 && p->buffer[small.operand[k].buffer].kind == BUFFER_SCRATCH)
@@ -91,11 +36,10 @@ static void enlarge(Program *p, Plan *plan, int index)
     if (!scratch || plan->offset[scratch->id] < 0)
         return;
     before = scratch->size;
-    hole = largest_hole(p, plan, scratch);
-    room = (hole.hi - hole.lo) / scratch->copies;
+    room = program_hole_of(p, plan, scratch, &offset) / scratch->copies;
     small.kernel->record->tiles.large_scratch(p, program_own_step(p, index), room - room % scratch->align);
     if (scratch->size > before && keeps_distance(p, plan, index)) {
-        plan->offset[scratch->id] = hole.lo;
+        plan->offset[scratch->id] = offset;
         return;
     }
     p->step[index] = small;

@@ -52,6 +52,10 @@ typedef struct Room {
 /* The room of each step in a memory: [nstep], in the program's arena (in_use.c). Needs spans. */
 Room *program_rooms(const Program *program, const Plan *plan, int memory);
 
+/* Bytes of the largest hole in the memory of a planned buffer, at any step of its life free of all others; *offset is
+ * its first byte in the numbering of Plan.offset, aligned as the buffer wants it (in_use.c). Needs spans. */
+int64_t program_hole_of(const Program *program, const Plan *plan, const Buffer *buffer, int64_t *offset);
+
 /* Bytes that one run reads and writes in each buffer, by Buffer.id (traffic.c). A loop counts as often as it is known
  * to run, else once; each of two branches counts half. */
 void program_traffic(const Program *program, int64_t *traffic);
