@@ -130,7 +130,7 @@ def main():
     print(words)
     if args.document:
         table = "".join("| " + " | ".join(line) + " |\n" for line in lines)
-        pages.replace(args.document, f"{HEAD}{table}\nA unit of nothing that waits for one of the other queue, median of nine programs (least to most, by where the processors lie): {words}.\n")
+        pages.replace(args.document, f"{HEAD}{table}\nAn empty unit that waits for one of the other queue, median of nine programs (least to most, by the distance of the processors): {words}.\n")
 
 
 if __name__ == "__main__":
