@@ -11,12 +11,15 @@ void tiles_set(const Step *step, const char *name, const int64_t *value, int cou
         list[i] = extent_const(value[i]);
 }
 
+void tiles_resize(Buffer *scratch, int64_t bytes)
+{
+    scratch->size = bytes;
+    for (int i = 0; i < scratch->nspan; i++) /* spans cover the whole buffer, and follow its new size */
+        scratch->span[i].hi = bytes;
+}
+
 void tiles_set_scratch(Program *program, Operand *scratch, int axis, int64_t extent, int64_t elements)
 {
-    Buffer *buffer = &program->buffer[scratch->buffer];
-
     scratch->dim[axis] = extent_const(extent);
-    buffer->size = elements * operand_bytes_per_element(scratch);
-    for (int i = 0; i < buffer->nspan; i++) /* spans cover the whole buffer, and follow its new size */
-        buffer->span[i].hi = buffer->size;
+    tiles_resize(&program->buffer[scratch->buffer], elements * operand_bytes_per_element(scratch));
 }

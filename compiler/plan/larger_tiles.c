@@ -3,6 +3,7 @@
  * Example: an arena of 1,720,864 bytes, of which a step needs 1,028,640 with 225,792 bytes of scratch: 918,016 are left
  * to it. requires: spans, a plan. */
 #include "kernels/record.h"
+#include "kernels/tiles.h"
 #include "plan/plan.h"
 #include "program/copy.h"
 
@@ -43,9 +44,7 @@ static void enlarge(Program *p, Plan *plan, int index)
         return;
     }
     p->step[index] = small;
-    scratch->size = before;
-    for (int i = 0; i < scratch->nspan; i++)
-        scratch->span[i].hi = before;
+    tiles_resize(scratch, before);
 }
 
 void program_use_larger_tiles(Program *program, Plan *plan)
